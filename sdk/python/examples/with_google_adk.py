@@ -9,7 +9,7 @@ from typing import Any
 
 from askbridge.adapters.google_adk import Asking
 from google.adk.agents import LlmAgent
-from google.adk.apps import App
+from google.adk.apps import App, ResumabilityConfig
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
@@ -41,7 +41,9 @@ async def main() -> None:
         await sessions.create_session(app_name="shop", **who)
     agent = LlmAgent(name="shop", model=Stub(model="stub"), tools=[FunctionTool(refund, require_confirmation=True)])
     asking = Asking()
-    runner = Runner(app=App(name="shop", root_agent=agent, plugins=[asking]), session_service=sessions)
+    resumable = ResumabilityConfig(is_resumable=True)
+    app = App(name="shop", root_agent=agent, plugins=[asking], resumability_config=resumable)
+    runner = Runner(app=app, session_service=sessions)
     message = types.Content(role="user", parts=[types.Part(text="Refund order 7")])
     async for event in asking.run(runner, **who, new_message=message):
         if event.is_final_response() and event.content and event.content.parts and event.content.parts[0].text:

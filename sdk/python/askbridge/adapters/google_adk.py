@@ -110,12 +110,17 @@ class Asking(BasePlugin):
             session = await runner.session_service.get_session(
                 app_name=runner.app_name, user_id=user_id, session_id=session_id
             )
-            if waits := waits_of(session.events if session else []):
+            events = session.events if session else []
+            resumed: dict[str, Any] = {}
+            if waits := waits_of(events):
                 named = ("google-adk", runner.app_name, user_id, session_id)
                 message = types.Content(role="user", parts=await self._answers(waits, named))
-            if message is None:
+            elif message is None:
                 return
-            async for event in runner.run_async(user_id=user_id, session_id=session_id, new_message=message, **options):
+            elif invocation := unfinished(runner, events):
+                message, resumed = None, {"invocation_id": invocation}
+            given = {"user_id": user_id, "session_id": session_id, "new_message": message, **resumed, **options}
+            async for event in runner.run_async(**given):
                 yield event
             message = None
 
@@ -190,3 +195,12 @@ def waits_of(events: Sequence[Event]) -> list[Wait]:
             elif response.id:
                 open.pop(response.id, None)
     return list(open.values())
+
+
+def unfinished(runner: Runner, events: Sequence[Event]) -> Optional[str]:
+    """Returns the invocation that a process died in, if the app can resume it."""
+    config = runner.resumability_config
+    if not events or not config or not config.is_resumable:
+        return None
+    last = events[-1]
+    return last.invocation_id if last.author == "user" or not last.is_final_response() else None

@@ -40,6 +40,12 @@ def question(interrupt: Interrupt) -> dict[str, Any]:
     return {"message": message or interrupt.name}
 
 
+def is_unfinished(agent: Agent) -> bool:
+    """Says whether the model has not yet answered what is there, as after the end of a process."""
+    last = agent.messages[-1] if agent.messages else None
+    return last is not None and (last["role"] == "user" or any("toolUse" in part for part in last["content"]))
+
+
 class Asking(InterventionHandler):
     """Interrupts the agent before each call of these tools, and answers all interrupts of its `run`.
 
@@ -68,13 +74,15 @@ class Asking(InterventionHandler):
     async def run(self, agent: Agent, prompt: Any, *, name: str, **options: Any) -> AgentResult:
         """Runs an agent until it waits for nobody.
 
-        An agent that its session manager restored in the middle of a pause goes on, and `prompt` counts as what it was
-        paused with. `name` names the conversation: the same one in each process. `options` go to `agent.invoke_async`.
+        An agent that its session manager restored in the middle of its work goes on, and `prompt` counts as what it
+        began with. `name` names the conversation: the same one in each process. `options` go to `agent.invoke_async`.
         """
         state = agent.take_snapshot(include=["interrupt_state"]).data["interrupt_state"]
         open = [Interrupt(**one) for one in state["interrupts"].values()] if state["activated"] else []
         if not agent.state.get(RUN):
             agent.state.set(RUN, str(uuid.uuid4()))
+        if is_unfinished(agent):
+            prompt = []  # It adds no message.
         while True:
             if open:
                 prompt = await self._answers(agent, open, name)

@@ -71,6 +71,16 @@ class PydanticAi(Case, unittest.IsolatedAsyncioTestCase):
         self.assertEqual(result.output, "The user rejected this tool call: it was sent yesterday")
         self.assertEqual(self.ran, [])
 
+    async def test_the_model_hears_that_nobody_decided(self) -> None:
+        result = await self.agent(REFUND, capabilities=[Asking(about={"timeout": 0.2})]).run("Refund 7")
+        self.assertEqual((result.output, self.ran), ("Nobody allowed this tool call (timeout).", []))
+
+    async def test_an_approval_that_has_expired_runs_nothing(self) -> None:
+        self.person(lambda record: ALLOW)
+        result = await self.agent(REFUND, capabilities=[Asking(about={"grant": 0.001})]).run("Refund 7")
+        self.assertIn("approval of this tool call has expired", result.output)
+        self.assertEqual(self.ran, [])
+
     async def test_calls_of_one_step_are_open_at_once(self) -> None:
         calls = [REFUND, ToolCallPart("close", {"order": 700}, tool_call_id="call-2")]
         person = self.person(lambda record: None)

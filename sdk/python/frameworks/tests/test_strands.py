@@ -135,6 +135,14 @@ class Strands(Case, unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.said(ONE, asking=Asking(), intervention=HumanInTheLoop()), "refunded 7")
         self.assertIn('Approve "refund"?', json.dumps(person.asked[0]["question"]).replace('\\"', '"'))
 
+    async def test_a_conversation_that_died_goes_on(self) -> None:
+        self.person(lambda record: ALLOW)
+        asking = Asking("refund")
+        begun = [{"role": "user", "content": [{"text": "Refund 7"}]}]
+        agent = self.agent(ONE, intervention=asking, messages=begun)
+        self.assertEqual(str(await asking.run(agent, "Refund 7", name="order-7")).strip(), "refunded 7")
+        self.assertEqual(["text" in message["content"][0] for message in agent.messages], [True, False, False, True])
+
     async def test_the_same_call_of_a_lost_session_is_asked_again(self) -> None:
         person = self.person(lambda record: ALLOW)
         for _ in range(2):
