@@ -1,4 +1,4 @@
-"""Answers the `@human_feedback` of a flow of CrewAI from the inbox.
+"""Answers the `@human_feedback` of a flow of CrewAI from the inbox, and asks before tools of a crew run.
 
 Tried with crewai 1.15.30. Pause in each method, and let `run` go on with the answers:
 
@@ -12,6 +12,11 @@ Tried with crewai 1.15.30. Pause in each method, and let `run` go on with the an
 `llm=AS_CHOSEN` takes the outcome that the person chose. CrewAI itself gives each answer to a model, also one that is
 the name of an outcome, and takes what the model says. A process that dies while its person thinks, and runs again, gets
 the same questions and their answers: CrewAI keeps the flow in its SQLite, or in the `persistence` of yours.
+
+    with Permissions("refund"):
+        crew.kickoff()
+
+asks before each call of these tools, while the crew waits.
 """
 
 from __future__ import annotations
@@ -22,11 +27,18 @@ import askbridge
 from crewai.flow.async_feedback import HumanFeedbackPending, PendingFeedbackContext
 from crewai.flow.flow import Flow
 from crewai.flow.persistence import FlowPersistence, SQLiteFlowPersistence
+from crewai.hooks.tool_hooks import (
+    ToolCallHookContext,
+    register_after_tool_call_hook,
+    register_before_tool_call_hook,
+    unregister_after_tool_call_hook,
+    unregister_before_tool_call_hook,
+)
 from crewai.llms.base_llm import BaseLLM
 from crewai.utilities.i18n import I18N_DEFAULT
 
 from ._shared import about as described
-from ._shared import key, plain
+from ._shared import denied, key, plain, report_now
 
 
 class Pause:
@@ -100,3 +112,49 @@ def run(
             resumed._pending_feedback_context.llm = AS_CHOSEN  # type: ignore[assignment]
         result = resumed.resume("\n".join(filter(None, [values.get("outcome"), values.get("comment")])))
     return result
+
+
+class Permissions:
+    """Asks before each call of these tools, of all crews and agents of this process, while it is entered.
+
+    about: what all permissions say: `agent`, `project`, `session`, `timeout`.
+    """
+
+    def __init__(self, *tools: str, about: Optional[Mapping[str, Any]] = None) -> None:
+        self.tools = frozenset(tools)
+        self.about = about
+        #: What was decided about the calls that run, or why they do not, by the IDs of their inputs, which live as long.
+        self.calls: dict[int, tuple[Any, Any]] = {}
+
+    def __enter__(self) -> Permissions:
+        register_before_tool_call_hook(self.before)
+        register_after_tool_call_hook(self.after)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        unregister_before_tool_call_hook(self.before)
+        unregister_after_tool_call_hook(self.after)
+
+    def before(self, context: ToolCallHookContext) -> Optional[bool]:
+        """Returns False where the call must not run."""
+        if context.tool_name not in self.tools:
+            return None
+        try:
+            asked = described(self.about, agent=getattr(context.agent, "role", None))
+            decision = askbridge.permission(context.tool_name, dict(context.tool_input), **asked)
+            if decision:
+                decision.consume()
+            outcome: Any = decision if decision else denied(decision)
+        except Exception as error:
+            # CrewAI runs a tool whose hook fails.
+            outcome = f"This tool call was not allowed, since nobody could be asked: {error}"
+        self.calls[id(context.tool_input)] = (context.tool_input, outcome)
+        return None if isinstance(outcome, askbridge.Decision) else False
+
+    def after(self, context: ToolCallHookContext) -> Optional[str]:
+        """Returns what the model hears in place of the result."""
+        _, outcome = self.calls.pop(id(context.tool_input), (None, None))
+        if isinstance(outcome, askbridge.Decision):
+            report_now(outcome, True)
+            return None
+        return outcome if isinstance(outcome, str) else None

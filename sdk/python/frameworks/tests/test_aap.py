@@ -55,7 +55,9 @@ class Aap(Case):
         self.assertEqual(self.history()[0]["use"]["report"], {"status": "succeeded"})
 
     def test_a_rejection_says_why_and_what_nobody_decides_expires(self) -> None:
-        self.person(lambda record: "it was sent yesterday" if "c1" in record["question"]["subject"]["content"] else None)
+        self.person(
+            lambda record: "it was sent yesterday" if "c1" in record["question"]["subject"]["content"] else None
+        )
         denied = self.gate().check(refund("c1"))
         self.assertIsInstance(denied, Deny)
         self.assertIn("it was sent yesterday", denied.reason)
