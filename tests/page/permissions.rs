@@ -99,6 +99,65 @@ async fn a_dangerous_permission_shows_its_command_and_needs_a_second_step() {
     assert_eq!(selected(&agent.told(1)), "once");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_arguments_of_a_program_can_be_changed_and_the_change_is_shown() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    let schema = json!({ "type": "object", "properties": { "to": { "enum": ["prod", "test"] } } });
+    let deploy = |tool: &str, arguments: Value| {
+        json!({ "purpose": "permission", "subject": { "tool": tool, "arguments": arguments }, "agent": "graph",
+            "changes": true, "schema": schema })
+    };
+    let asked = world.ask(&deploy("deploy", json!({ "to": "prod", "n": 1 })));
+    browser.sign_in(&world).await;
+    browser.select("deploy").await;
+    assert!(!browser.text().await.contains("graph in"), "a program does not work in the folder of the inbox");
+    browser.press("Change the arguments").await;
+    browser.fill("Arguments", "{").await;
+    browser.decide("Allow").await;
+    browser.shows("must be JSON").await;
+    assert_eq!(world.open().await.len(), 1);
+    // What the schema refuses is told by the server.
+    browser.fill("Arguments", r#"{"to":"moon"}"#).await;
+    browser.decide("Allow").await;
+    browser.step().await;
+    browser.decide("Allow").await;
+    browser.shows("\"moon\" is not one of").await;
+    browser.fill("Arguments", r#"{"to":"test","n":1}"#).await;
+    browser.shows("Your change").await;
+    // What is changed behind a step takes the step back: it was about the text before.
+    browser.decide("Allow").await;
+    browser.step().await;
+    browser.settle_in().await;
+    browser.fill("Arguments", r#"{"to":"test","n":2}"#).await;
+    browser.until("the first step", "!step()", &[]).await;
+    browser.decide("Allow").await;
+    browser.step().await;
+    browser.shows("With the arguments as you changed them.").await;
+    // The change is a part of what has to be read before.
+    let is_read = "(all('.rest', card()).find(isSeen)?.click(), !all('.rest-of-it', card()).some(isSeen))";
+    browser.until("all of it was read", is_read, &[]).await;
+    browser.settle_in().await;
+    browser.confirm().await;
+    let told = asked.await.unwrap().is(200).json();
+    assert_eq!(told["grant"]["arguments"], json!({ "to": "test", "n": 2 }), "{told}");
+
+    // Left as they are, or refused, nothing is changed.
+    for (tool, button, grants) in [("build", "Allow", true), ("publish", "Reject", false)] {
+        let asked = world.ask(&deploy(tool, json!({ "to": "prod" })));
+        browser.select(tool).await;
+        browser.decide(button).await;
+        if grants {
+            browser.step().await;
+            browser.settle_in().await;
+            browser.confirm().await;
+        }
+        let told = asked.await.unwrap().is(200).json();
+        assert_eq!((told["grant"].is_object(), told["grant"].get("arguments")), (grants, None), "{told}");
+        assert_eq!(told["outcome"]["values"].get("arguments"), None, "{told}");
+    }
+    browser.is_clean().await;
+}
+
 /// An agent writes what it likes above its command: what would run stands above that, and in larger letters than all else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_command_is_the_largest_text_and_above_the_words_of_the_agent() {

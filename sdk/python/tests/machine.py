@@ -134,14 +134,6 @@ class Machine:
             raise AssertionError(f"{status}: {said}")
         return str(record["id"])
 
-    def knows_permissions(self) -> bool:
-        """Says whether a program may ask this inbox for permissions."""
-        body = {"purpose": "permission", "subject": {"tool": "x"}, "wait": False}
-        status, record = self.request("POST", "/v1/questions", body)
-        if status == 201:
-            self.request("DELETE", f"/v1/questions/{record['id']}")
-        return status == 201
-
     def program(self, code: str, *arguments: str) -> "subprocess.Popen[bytes]":
         """Runs a program in Python that uses the package."""
         import sys

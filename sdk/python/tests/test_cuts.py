@@ -16,7 +16,6 @@ import askbridge
 from machine import WithMachine
 from proxy import Proxy
 from test_crashes import Person
-from test_decisions import WithPermissions
 
 CUTS = int(os.environ.get("CUTS", "60"))
 
@@ -47,7 +46,7 @@ class Questions(WithMachine):
         print(f"{proxy.cut} connections cut, {number} keys", end=" ")
 
 
-class Approvals(WithPermissions):
+class Approvals(WithMachine):
     def test_each_is_spent_once(self) -> None:
         proxy = Proxy(self.machine, random.Random(8), 0.6)
         self.addCleanup(proxy.end)

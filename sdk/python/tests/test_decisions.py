@@ -21,16 +21,7 @@ except askbridge.Refused as error:
 """
 
 
-class WithPermissions(WithMachine):
-    @classmethod
-    def setUpClass(cls) -> None:
-        super().setUpClass()
-        if not cls.machine.knows_permissions():
-            print("sdk/python/test: not tried: permissions of programs and schemas: this askbridge knows none", flush=True)
-            raise unittest.SkipTest("this askbridge knows no permissions of programs")
-
-
-class Decisions(WithPermissions):
+class Decisions(WithMachine):
     def test_allowed(self) -> None:
         asking = self.aside(askbridge.permission, "deploy", {"to": "prod"}, command="make deploy", key="d-1", grant=60)
         self.machine.answer("make deploy", "allow")
@@ -120,7 +111,7 @@ class Decisions(WithPermissions):
             askbridge.permission("x", {"n": float("inf")})
 
 
-class Schemas(WithPermissions):
+class Schemas(WithMachine):
     def test_values_that_fit(self) -> None:
         cases: Any = [
             ({"type": "string", "enum": ["a", "b"]}, {"value": "b"}, "b"),

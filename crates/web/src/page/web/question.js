@@ -490,6 +490,11 @@ export class AskbridgeQuestion extends HTMLElement {
     // What is typed to confirm is no draft, and neither is how a change is shown.
     if (target.matches(".toggle *") || (target.id == "step" && this.#step.must)) return;
     this.touched = true;
+    // A step was about what stood there before.
+    if (this.#isPermission && this.#step && target.id != "step") {
+      this.#offer();
+      this.#update();
+    }
     if (!this.paused) this.#hint = "";
     for (const it of this.#fields) if (it.node.contains(target) && !it.wrong()) it.fail();
     this.#changed();
