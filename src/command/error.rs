@@ -63,6 +63,9 @@ pub enum CommandError {
     /// The question could not be asked.
     #[error("cannot ask: {0}")]
     Ask(String),
+    /// Another process than the inbox of this machine has the question, and it ends with that.
+    #[error("{0}: the inbox of this machine does not keep this question: `askbridge show {0}` shows it")]
+    OfAsker(String),
     /// The question to ask could not be read.
     #[error("cannot read {path:?}: {source}")]
     Read {
@@ -126,6 +129,7 @@ impl CommandError {
             CommandError::DoesNotFit(..) => exit::DOES_NOT_FIT,
             CommandError::Discovery(_)
             | CommandError::Ask(_)
+            | CommandError::OfAsker(_)
             | CommandError::Setup(_)
             | CommandError::Read { .. }
             | CommandError::Write { .. }
@@ -154,6 +158,9 @@ fn exit_code(refusal: &Refusal) -> u8 {
         | Refusal::ReadOnly
         | Refusal::TooManyRequests
         | Refusal::HistoryUnavailable(_)
+        | Refusal::KeyUsed(_)
+        | Refusal::Held
+        | Refusal::NotKept(_)
         | Refusal::Other(_) => exit::FAILED,
     }
 }

@@ -1,8 +1,10 @@
 //! Runs the process that serves all questions, from its first socket to the last event.
 //! What runs in it is left to `list.rs`.
 
+use std::{io, net::SocketAddr, sync::Arc};
+
 use askbridge_control::{
-    inbox::{BridgeInbox, Inbox as _},
+    inbox::{BridgeInbox, Inbox as _, Standing},
     join::{JoinedInbox, OwnInboxes, Places},
 };
 use askbridge_os::{exit, signals::Signals};
@@ -54,18 +56,7 @@ pub async fn run(
     // The joined inbox reads the journal that the own inbox writes: if the settings want no journal, none is opened for
     // lost questions.
     let (reach, ledger) = (machines.reach(), own.ledger.clone());
-    let (standing, standing_host) = match StandingHost::open(SERVER, settings, ledger.clone()).await {
-        Ok(mut host) => {
-            host.standing.inbox().serves_at(address);
-            host.start()?;
-            (Ok(host.standing.clone()), Some(host))
-        }
-        Err(why) => {
-            tracing::debug!(why, "no question is kept beyond its connection");
-            (Err(why), None)
-        }
-    };
-    let inboxes = OwnInboxes { asked: Some(own.inbox.clone()), standing };
+    let (inboxes, standing_host) = inboxes(settings, &own, address).await?;
     let joined = JoinedInbox::open_with(reach, inboxes, ledger).await?;
     announce(&server);
     if let Some(presence) = presence {
@@ -105,6 +96,27 @@ pub async fn run(
         _ = timeout(limits::SERVICE_STOP, farewell) => {}
     }
     Ok(ended)
+}
+
+/// Returns the inboxes through which programs ask, and what serves the one whose questions no connection holds.
+async fn inboxes(
+    settings: &Settings,
+    own: &OwnInbox,
+    address: SocketAddr,
+) -> io::Result<(OwnInboxes, Option<StandingHost>)> {
+    let (standing, host) = match StandingHost::open(SERVER, settings, own.ledger.clone()).await {
+        Ok(mut host) => {
+            host.standing.inbox().serves_at(address);
+            host.start()?;
+            (Ok(host.standing.clone()), Some(host))
+        }
+        Err(why) => {
+            tracing::debug!(why, "no question is kept beyond its connection");
+            (Err(why), None)
+        }
+    };
+    own.inbox.kept_by().set(standing.clone().map(|standing| Arc::new(standing) as Arc<dyn Standing>));
+    Ok((OwnInboxes { asked: Some(own.inbox.clone()), standing }, host))
 }
 
 /// Waits until the server knows that the questions of programs are over, so that the last events say so.

@@ -206,6 +206,7 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     look(client).await;
     settle(client).await;
     ask(client).await;
+    keep(client).await;
     // A client that knows the schema would not send this.
     client.last += 1;
     let (id, get) = (client.last, "question_get");
@@ -294,6 +295,22 @@ async fn ask<W: Wire>(client: &mut Client<'_, W>) {
         let settled = client.call("question_settled", args).await.unwrap();
         assert_eq!(ids(&settled), expected);
     }
+}
+
+/// A bridge keeps no questions. What an inbox does is in `tests/standing`.
+async fn keep<W: Wire>(client: &mut Client<'_, W>) {
+    let question = serde_json::to_value(choice("kept")).unwrap();
+    for args in [json!({ "question": question }), json!({ "question": question, "key": "k" })] {
+        assert_eq!(client.call("question_keep", args).await, error("not_kept"));
+    }
+    let args = json!({ "question": question, "key": "" });
+    assert_eq!(client.call("question_keep", args).await, error("invalid_params"));
+    for args in [json!({ "id": "bridge-1" }), json!({ "id": "bridge-1", "milliseconds": 600_000 })] {
+        assert_eq!(client.call("question_outcome", args).await, error("not_kept"));
+    }
+    let args = json!({ "id": "bridge-1", "milliseconds": 600_001 });
+    assert_eq!(client.call("question_outcome", args).await, error("invalid_params"));
+    assert_eq!(client.call("question_withdraw", json!({ "id": "bridge-1" })).await, error("not_kept"));
 }
 
 #[tokio::test]

@@ -106,6 +106,9 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             &[&question],
             &["bad_question", "too_many_questions", "unavailable", "other"],
         ),
+    ]);
+    methods.extend(kept(generator, &question));
+    methods.extend([
         method::<Vec<BridgeStatus>>(
             generator,
             "bridge_status",
@@ -232,6 +235,53 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
             "Moves the deadline of a question, and returns the question with its new deadline.",
             &[&name, &milliseconds],
             &extended,
+        ),
+    ]
+}
+
+/// Returns the methods for questions that no connection holds.
+fn kept(generator: &mut SchemaGenerator, question: &Value) -> [Value; 3] {
+    let key =
+        may::<String>(generator, "key", "The name by which the question is asked again; 255 bytes at most.");
+    let id = must::<String>(generator, "id", "The full ID of the question.");
+    let within = may::<u64>(
+        generator,
+        "milliseconds",
+        "How long to wait; 600,000 at most. By default, the reply comes at once.",
+    );
+    let of_one = ["not_found", "held", "not_kept", "unreached", "unavailable", "history_unavailable"];
+    let withdrawn = [&of_one[..], &["conflict", "read_only"]].concat();
+    [
+        method::<Record>(
+            generator,
+            "question_keep",
+            "Asks a question that no connection holds, and returns it at once: it is in the journal by then, and outlives its \
+             asker and the inbox. The same question under the same key is the same one, which may be over. Only `askbridge \
+             inbox` keeps questions. A secret field cannot be kept.",
+            &[question, &key],
+            &[
+                "bad_question",
+                "too_many_questions",
+                "key_used",
+                "not_kept",
+                "read_only",
+                "history_unavailable",
+            ],
+        ),
+        method::<Record>(
+            generator,
+            "question_outcome",
+            "Waits until a question is over that no connection holds, and returns it as it is then, or once the time is over. \
+             An inbox that ends, and a call of a batch, do not wait.",
+            &[&id, &within],
+            &of_one,
+        ),
+        method::<()>(
+            generator,
+            "question_withdraw",
+            "Withdraws a question that no connection holds. To withdraw it again succeeds.",
+            &[&id],
+            &withdrawn,
         ),
     ]
 }

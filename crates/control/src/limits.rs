@@ -53,6 +53,10 @@ pub const BATCH_REPLY: usize = MIB;
 pub const SUBSCRIPTIONS_PER_CONNECTION: usize = 8;
 /// Number of subscriptions of all connections.
 pub const SUBSCRIPTIONS: usize = 128;
+/// Number of calls that wait for the outcome of a question that no connection holds. One more is refused.
+pub const OUTCOMES: usize = 1024;
+/// How long one of them, or a request over HTTP, waits at most: a client that is gone is noticed by then.
+pub const OUTCOME: Duration = Duration::from_secs(600);
 /// Number of open questions that no connection holds.
 pub const KEPT: usize = 10_000;
 /// Size of all of these.

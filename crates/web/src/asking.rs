@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use askbridge_control::inbox::{AskedUnder, Inbox, Kept, NotKept, Standing, wait_until};
+use askbridge_control::inbox::{AskedUnder, Inbox, Kept, NotKept, Standing, asked, wait_until};
 use askbridge_core::desk::{Record, Refusal, State as Stage};
 use axum::{
     body::Bytes,
@@ -101,12 +101,12 @@ pub(super) async fn ask<I: Inbox>(
         let waiting = async move {
             let _place = place;
             let record = over(&*standing, &record).await?;
-            keep_up(&app, &record).await;
+            app.inbox.keep_up(&record).await;
             Ok::<_, NotKept>(stream::json(record.settlement.clone()))
         };
         return Ok(stream::when_ready(waiting).await?);
     }
-    keep_up(&app, &record).await;
+    app.inbox.keep_up(&record).await;
     let location = HeaderValue::try_from(format!("/v1/questions/{}", record.id));
     let mut response = stream::json(record);
     *response.status_mut() = if is_new { StatusCode::CREATED } else { StatusCode::OK };
@@ -123,13 +123,6 @@ async fn over(standing: &dyn Standing, record: &Record) -> Result<Arc<Record>, N
             return Ok(record);
         }
     }
-}
-
-/// Waits until lists have what an asker is about to be told.
-async fn keep_up<I: Inbox>(app: &App<I>, record: &Record) {
-    let is_over = !record.is_open();
-    let has = |known: Option<&Arc<Record>>| known.map_or(is_over, |known| !is_over || !known.is_open());
-    wait_until(app.inbox.store(), limits::LEDGER_WAIT, |now| has(now.get(&record.id))).await;
 }
 
 pub(super) fn standing<I: Inbox>(app: &App<I>) -> Result<Arc<dyn Standing>, Problem> {
@@ -182,13 +175,8 @@ async fn shown_after<I: Inbox>(
     within: Duration,
 ) -> Result<Arc<Record>, NotKept> {
     let id = record.id.clone();
-    if let Some(standing) = app.inbox.standing().ok().filter(|standing| standing.has(&id)) {
-        let record = match standing.outcome(&id, within).await {
-            Err(NotKept::Ends(record)) => record,
-            outcome => outcome?,
-        };
-        keep_up(app, &record).await;
-        return Ok(record);
+    if app.inbox.standing().is_ok_and(|standing| standing.has(&id)) {
+        return asked::outcome(&app.inbox, &id, within).await;
     }
     let is_over = |record: &Arc<Record>| !record.is_open();
     wait_until(app.inbox.store(), within, |now| now.get(&id).is_none_or(is_over)).await;
@@ -208,24 +196,20 @@ pub(super) async fn withdraw<I: Inbox>(
     Path(name): Path<QuestionPath>,
 ) -> Result<StatusCode, Problem> {
     let record = find(&app, &name).await?;
-    let standing = app.inbox.standing().ok().filter(|standing| standing.has(&record.id));
-    let standing = standing.ok_or(NotKept::Held)?;
-    standing.withdraw(&record.id).await?;
-    let over = standing.outcome(&record.id, Duration::ZERO).await?;
-    keep_up(&app, &over).await;
+    if !app.inbox.standing().is_ok_and(|standing| standing.has(&record.id)) {
+        return Err(NotKept::Held.into());
+    }
+    asked::withdraw(&app.inbox, &record.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 impl From<NotKept> for Problem {
     fn from(error: NotKept) -> Self {
-        let why = error.to_string();
         match error {
-            NotKept::Refused(refusal) => refusal.into(),
-            NotKept::Over(record) => Refusal::Conflict(record).into(),
-            NotKept::KeyUsed(_) => Problem::new(StatusCode::CONFLICT, "key_used", why),
-            NotKept::Ends(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inbox_ends", why),
-            NotKept::Held => Problem::new(StatusCode::CONFLICT, "held", why),
-            NotKept::Unkept(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_kept", why),
+            NotKept::Ends(_) => {
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inbox_ends", error.to_string())
+            }
+            _ => Refusal::from(error).into(),
         }
     }
 }

@@ -43,8 +43,6 @@ pub const AAP_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 3600);
 pub const AAP_GRANT: Duration = Duration::from_secs(24 * 3600);
 /// Length of what a program says of what it did.
 pub const REPORT: usize = 4 * KIB;
-/// How long a request may wait for an outcome: a client that is gone is noticed by then.
-pub const OUTCOME: Duration = Duration::from_secs(600);
 /// Interval of the heartbeats for opencode's clients, which give a stream up after 15 s without an event.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long the head of a request over HTTP may take, counted from the connection or from the response before it. A

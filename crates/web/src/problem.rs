@@ -91,16 +91,22 @@ fn required_header(status: StatusCode) -> Option<(HeaderName, HeaderValue)> {
 fn status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::NotFound => StatusCode::NOT_FOUND,
-        Refusal::Ambiguous(_) | Refusal::Conflict(_) | Refusal::Changed(_) => StatusCode::CONFLICT,
+        Refusal::Ambiguous(_)
+        | Refusal::Conflict(_)
+        | Refusal::Changed(_)
+        | Refusal::KeyUsed(_)
+        | Refusal::Held => StatusCode::CONFLICT,
         Refusal::Gone(_) => StatusCode::GONE,
         Refusal::DoesNotFit(_) | Refusal::BadQuestion(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
         Refusal::NoDeadline => StatusCode::PRECONDITION_FAILED,
         Refusal::OwnAgent | Refusal::ReadOnly => StatusCode::FORBIDDEN,
         Refusal::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::Unreached(_) | Refusal::Unavailable | Refusal::Unknown | Refusal::HistoryUnavailable(_) => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        Refusal::Unreached(_)
+        | Refusal::Unavailable
+        | Refusal::Unknown
+        | Refusal::HistoryUnavailable(_)
+        | Refusal::NotKept(_) => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::Other(_) => StatusCode::BAD_GATEWAY,
     }
 }

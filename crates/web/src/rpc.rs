@@ -5,8 +5,8 @@ use std::{convert::Infallible, io, sync::Arc};
 use askbridge_control::{
     inbox::Inbox,
     rpc::{
+        method,
         methods::{Caller, Methods},
-        protocol::method,
         session::{self, Incoming, Replies, Requests},
     },
 };

@@ -13,15 +13,12 @@ use askbridge_core::{
 use askbridge_os::processes::AgentTree;
 
 use super::{
-    kept::Standing,
+    kept::{NO_STANDING, Standing},
     past::{HistoryFilter, PastQuestions},
     report::{MachineListing, MachineReport},
     status::BridgeStatus,
     store::Store,
 };
-
-/// Why an inbox keeps no question that no connection holds.
-pub(crate) const NO_STANDING: &str = "only `askbridge inbox` keeps questions, and this is another process";
 
 /// Where questions wait for responders. Cheap to clone.
 pub trait Inbox: Clone + Send + Sync + 'static {
@@ -49,6 +46,12 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Why there is none here.
     fn standing(&self) -> Result<Arc<dyn Standing>, &str> {
         Err(NO_STANDING)
+    }
+
+    /// Waits until lists have what the asker of a question that no connection holds is about to be told.
+    fn keep_up(&self, told: &Record) -> impl Future<Output = ()> + Send {
+        let _ = told;
+        future::ready(())
     }
 
     /// Returns the bridges that are known, oldest first.

@@ -22,10 +22,11 @@ use tokio_util::task::TaskTracker;
 use super::{
     access::Inbox,
     handover::{Port, Submitter, pair},
+    kept::{KeptBy, Standing},
     ledger::{self, Ledger, latest_lost, latest_past},
     local_desk::LocalDesk,
     past::{HistoryFilter, PastQuestions},
-    status::{BridgeStatus, Identity, PeerStatus, Peers, Presence},
+    status::{BridgeStatus, Identity, Peers, Presence},
     store::Store,
     work::{AskerWork, Work},
 };
@@ -47,6 +48,8 @@ pub struct BridgeInbox {
     ledger: Option<Arc<dyn Ledger>>,
     /// Whether the questions outlive this process: nobody but the ledger has them then.
     is_kept: bool,
+    /// What keeps questions that no connection holds.
+    pub(super) kept_by: KeptBy,
     /// Tracks the submissions in progress, so that a shutdown can wait until the ledger has those that were accepted.
     keeping: TaskTracker,
 }
@@ -133,6 +136,7 @@ impl BridgeInbox {
             presence: Presence::default(),
             ledger: None,
             is_kept: false,
+            kept_by: KeptBy::default(),
             keeping: TaskTracker::new(),
         }
     }
@@ -150,6 +154,11 @@ impl BridgeInbox {
         self.store.keep_in(ledger.clone());
         self.ledger = ledger;
         self
+    }
+
+    /// Returns the place for what keeps questions that no connection holds.
+    pub fn kept_by(&self) -> &KeptBy {
+        &self.kept_by
     }
 
     /// Returns how long the bridge has run.
@@ -298,16 +307,16 @@ impl Inbox for BridgeInbox {
         }
     }
 
+    fn standing(&self) -> Result<Arc<dyn Standing>, &str> {
+        self.kept_by.get()
+    }
+
     fn status(&self) -> Vec<BridgeStatus> {
         let open = self.store.read(|_, snapshot| snapshot.open_count());
         let mut status = self.identity.status(self.started.elapsed(), open);
         status.peers = match &self.agent {
             AgentSide::Bridge(submitter) => submitter.peers(),
-            AgentSide::Desk(_) => {
-                // Protocol 0 marks an agent that does not ask over ACP.
-                let name = Some(self.identity.agent.clone());
-                Peers { client: None, agent: Some(PeerStatus { name, ..PeerStatus::default() }) }
-            }
+            AgentSide::Desk(_) => Peers::of_desk(&self.identity.agent),
         };
         status.address = self.address.get().map(ToString::to_string);
         status.watched = self.is_watched();

@@ -1,6 +1,9 @@
 //! What an inbox says of questions that no connection holds, and the trait of those inboxes that keep them.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Report, Timestamp},
@@ -11,6 +14,9 @@ use thiserror::Error;
 use tokio::time::Duration;
 
 use super::ledger::AskedUnder;
+
+/// Why an inbox keeps no question that no connection holds.
+pub(crate) const NO_STANDING: &str = "only `askbridge inbox` keeps questions, and this is another process";
 
 /// Why a question is not kept, or its outcome not told.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -56,6 +62,39 @@ pub enum NotUsed {
     /// Something else was reported before.
     #[error("another outcome was reported before: {}", .0.status)]
     Reported(Report),
+}
+
+impl From<NotKept> for Refusal {
+    fn from(error: NotKept) -> Self {
+        match error {
+            NotKept::Refused(refusal) => refusal,
+            NotKept::KeyUsed(id) => Refusal::KeyUsed(id),
+            NotKept::Over(record) => Refusal::Conflict(record),
+            NotKept::Ends(_) => Refusal::Unavailable,
+            NotKept::Held => Refusal::Held,
+            NotKept::Unkept(why) => Refusal::NotKept(why),
+        }
+    }
+}
+
+/// What keeps questions that no connection holds, for an inbox that need not have them itself. Cheap to clone; all clones
+/// are one.
+#[derive(Clone, Debug, Default)]
+pub struct KeptBy(Arc<OnceLock<Result<Arc<dyn Standing>, String>>>);
+
+impl KeptBy {
+    /// Records what keeps them, or why nothing does. Later calls have no effect.
+    pub fn set(&self, standing: Result<Arc<dyn Standing>, String>) {
+        self.0.get_or_init(|| standing);
+    }
+
+    pub(super) fn get(&self) -> Result<Arc<dyn Standing>, &str> {
+        match self.0.get() {
+            Some(Ok(standing)) => Ok(Arc::clone(standing)),
+            Some(Err(why)) => Err(why),
+            None => Err(NO_STANDING),
+        }
+    }
 }
 
 /// A question that is kept.

@@ -9,10 +9,11 @@ use askbridge_core::{
         BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Report, Submission,
         Timestamp, Use,
     },
-    question::Provenance,
+    question::{Provenance, Question},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::past::{HistoryFilter, PastQuestion};
 use crate::limits;
@@ -59,6 +60,33 @@ pub struct AskedUnder {
     pub key: String,
     /// A digest of all that was asked.
     pub digest: Vec<u8>,
+}
+
+impl AskedUnder {
+    /// Returns what recognizes this question by this key.
+    ///
+    /// # Errors
+    /// Why the text is no key.
+    pub fn new(key: &str, question: &Question) -> Result<Self, &'static str> {
+        Self::check(key)?;
+        // Its members are strings, numbers and lists, so that this cannot fail.
+        let asked = serde_json::to_vec(question).unwrap_or_default();
+        Ok(AskedUnder { key: key.to_owned(), digest: Sha256::digest(asked).to_vec() })
+    }
+
+    /// Checks that a text is a key.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn check(key: &str) -> Result<(), &'static str> {
+        match key.len() {
+            0 => Err("the key is empty"),
+            // A NUL marks the keys that an inbox makes up.
+            1..=limits::KEY if key.chars().any(char::is_control) => Err("the key has control characters"),
+            1..=limits::KEY => Ok(()),
+            _ => Err("the key is longer than 255 bytes"),
+        }
+    }
 }
 
 /// The question that was asked under a key before.

@@ -3,6 +3,7 @@
 
 mod access;
 mod any;
+pub mod asked;
 mod bridge;
 mod handover;
 mod kept;
@@ -19,12 +20,12 @@ mod store;
 mod work;
 
 pub use access::Inbox;
-pub(crate) use access::NO_STANDING;
 pub use any::AnyInbox;
 pub use bridge::BridgeInbox;
 pub(crate) use bridge::assumed;
 pub use handover::Port;
-pub use kept::{Consuming, Kept, NotKept, NotUsed, Standing};
+pub(crate) use kept::NO_STANDING;
+pub use kept::{Consuming, Kept, KeptBy, NotKept, NotUsed, Standing};
 pub use ledger::{
     AskedUnder, Home, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, Used, Using,
     WaitingBridge,

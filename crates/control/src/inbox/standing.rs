@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     access::Inbox,
     bridge::BridgeInbox,
-    kept::{Consuming, Kept, NotKept, NotUsed, Standing},
+    kept::{Consuming, Kept, KeptBy, NotKept, NotUsed, Standing},
     ledger::{AskedUnder, Keeping, KeptBefore, KeptQuestions, Ledger, Used, Using},
     local_desk::LocalDesk,
     status::Identity,
@@ -72,6 +72,16 @@ impl StandingInbox {
     /// Returns the inbox by which responders find these questions.
     pub fn inbox(&self) -> &BridgeInbox {
         &self.inbox
+    }
+
+    /// Returns the inbox as it is served: it keeps questions as well.
+    pub(crate) fn served(&self) -> BridgeInbox {
+        // This value has the inbox without that, so that neither keeps the other in memory.
+        let kept_by = KeptBy::default();
+        kept_by.set(Ok(Arc::new(self.clone())));
+        let mut served = self.inbox.clone();
+        served.kept_by = kept_by;
+        served
     }
 
     async fn keep(&self, question: Question, asked_under: Option<AskedUnder>) -> Result<Kept, NotKept> {

@@ -134,6 +134,12 @@ pub struct Peers {
 }
 
 impl Peers {
+    /// Returns those of an agent that does not ask over ACP, which protocol 0 marks.
+    pub(super) fn of_desk(agent: &str) -> Self {
+        let agent = PeerStatus { name: Some(agent.to_owned()), ..PeerStatus::default() };
+        Peers { client: None, agent: Some(agent) }
+    }
+
     /// Returns whether neither introduced itself.
     pub fn is_empty(&self) -> bool {
         self.client.is_none() && self.agent.is_none()

@@ -311,7 +311,7 @@ pub async fn bind_standing(
     let identity = identity(agent, here());
     let with = |inbox: BridgeInbox| inbox.guarding(guarding);
     let (standing, work) = StandingInbox::resume(kept, identity, random_key(), with, ledger);
-    let host = bind_inbox(standing.inbox().clone(), work)?;
+    let host = bind_inbox(standing.served(), work)?;
     Ok((standing, host))
 }
 

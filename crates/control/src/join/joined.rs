@@ -26,6 +26,7 @@ use crate::{
         BridgeStatus, Editor, HistoryFilter, Inbox, Ledger, NO_STANDING, PastQuestion, PastQuestions,
         Standing, Store, latest_lost, recall,
         report::{ConnectedMachine, MachineListing, MachineReport},
+        wait_until,
     },
     limits,
     rpc::client::{CallError, Depth},
@@ -312,6 +313,12 @@ impl Inbox for JoinedInbox {
             Ok(_) => Err(NO_STANDING),
             Err(why) => Err(why),
         }
+    }
+
+    async fn keep_up(&self, told: &Record) {
+        let is_over = !told.is_open();
+        let has = |known: Option<&Arc<Record>>| known.map_or(is_over, |known| !is_over || !known.is_open());
+        wait_until(self.store(), limits::LEDGER_WAIT, |now| has(now.get(&told.id))).await;
     }
 
     fn status(&self) -> Vec<BridgeStatus> {

@@ -7,7 +7,7 @@ use std::{io, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
-    question::{Provenance, input::AnswerInput},
+    question::{Provenance, Question, input::AnswerInput},
     wire,
 };
 use jsonrpsee::core::{
@@ -31,8 +31,9 @@ pub use super::line::{
 use super::{
     history::{HistoryListing, HistoryParams},
     line::{Line, ReadHalf, WriteHalf, why},
+    method,
     on_machine::OnMachine,
-    protocol::{CallReply, Delta, Listing, LostListing, method},
+    protocol::{CallReply, Delta, Listing, LostListing},
     socket::LineReader,
 };
 use crate::{
@@ -232,6 +233,18 @@ impl Client {
                 self.record(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
             }
         }
+    }
+
+    /// Asks a question that no connection holds, or finds the one that was asked under the same key.
+    pub async fn keep(&self, question: &Question, key: Option<&str>) -> Result<CallReply<Record>, CallError> {
+        self.record(method::KEEP, params([("question", json(question)), ("key", json(&key))])).await
+    }
+
+    /// Waits for the outcome of such a question, for [`limits::OUTCOME`] at most, and returns the question as it is then. It
+    /// is open if the time is over, or if the inbox ends.
+    pub async fn outcome(&self, id: &QuestionId) -> Result<CallReply<Record>, CallError> {
+        let milliseconds = u64::try_from(limits::OUTCOME.as_millis()).unwrap_or(u64::MAX);
+        self.record(method::OUTCOME, params([("id", json(id)), ("milliseconds", json(&milliseconds))])).await
     }
 
     /// Subscribes to the changes.

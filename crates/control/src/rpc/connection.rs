@@ -103,6 +103,8 @@ pub struct Budgets {
     /// Bytes of submissions that wait for their agents.
     submissions: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
+    /// Calls that wait for an outcome.
+    outcomes: Arc<Semaphore>,
 }
 
 impl Default for Budgets {
@@ -113,6 +115,7 @@ impl Default for Budgets {
             calls: Arc::new(Semaphore::new(limits::CALLS)),
             submissions: Arc::new(Semaphore::new(limits::WAITING_BYTES)),
             subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS)),
+            outcomes: Arc::new(Semaphore::new(limits::OUTCOMES)),
         }
     }
 }
@@ -139,6 +142,11 @@ impl Budgets {
     pub fn submission(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let bytes = u32::try_from(bytes.max(limits::SUBMISSION)).unwrap_or(u32::MAX);
         Arc::clone(&self.submissions).try_acquire_many_owned(bytes).ok()
+    }
+
+    /// Returns room for one more call that waits for an outcome, if there is any.
+    pub fn outcome(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.outcomes).try_acquire_owned().ok()
     }
 
     /// Returns room for one more subscription, if there is any.

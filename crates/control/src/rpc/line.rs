@@ -14,8 +14,9 @@ use tokio::{
 };
 
 use super::{
+    method,
     on_machine::OnMachine,
-    protocol::{Listing, OutlineListing, ReadableList, method},
+    protocol::{Listing, OutlineListing, ReadableList},
     socket::LineReader,
 };
 use crate::{

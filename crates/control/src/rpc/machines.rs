@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     connection::{Budgets, CallRoom, error},
-    protocol::method,
+    method,
 };
 use crate::inbox::{
     Inbox,

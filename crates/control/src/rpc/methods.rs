@@ -17,8 +17,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use super::{
     connection::{Budgets, Connection, error, is_of_agent, wait},
     history::{HistoryListing, HistoryParams},
-    machines,
-    protocol::{Listing, LostListing, OutlineListing, deltas, method},
+    kept, machines, method,
+    protocol::{Listing, LostListing, OutlineListing, deltas},
 };
 use crate::{
     inbox::{BridgeStatus, Inbox, PROTOCOL},
@@ -78,7 +78,8 @@ impl Methods {
         let context = Context { inbox: inbox.clone(), caller, budgets: budgets.clone() };
         let mut module = RpcModule::new(context);
         let registered =
-            register(&mut module).and_then(|()| module.merge(machines::methods(inbox, &budgets)?));
+            register(&mut module).and_then(|()| module.merge(machines::methods(inbox.clone(), &budgets)?));
+        let registered = registered.and_then(|()| module.merge(kept::methods(inbox, &budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
         Methods { module: module.into(), budgets, peer: None, by: None }
     }
@@ -114,7 +115,15 @@ impl Methods {
     /// Makes every method that changes something fail.
     #[must_use]
     pub fn read_only(self) -> Self {
-        let changing = [method::ANSWER, method::REJECT, method::EXTEND, method::ASK, method::WATCH];
+        let changing = [
+            method::ANSWER,
+            method::REJECT,
+            method::EXTEND,
+            method::ASK,
+            method::KEEP,
+            method::WITHDRAW,
+            method::WATCH,
+        ];
         self.without(&changing, &error(Refusal::ReadOnly))
     }
 

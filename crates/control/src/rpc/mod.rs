@@ -5,8 +5,10 @@ pub mod client;
 pub mod connection;
 pub mod history;
 pub mod host;
+mod kept;
 mod line;
 mod machines;
+pub mod method;
 pub mod methods;
 pub(crate) mod on_machine;
 #[cfg(any(test, feature = "testing"))]

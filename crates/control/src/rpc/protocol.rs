@@ -21,51 +21,6 @@ use crate::{
     limits,
 };
 
-/// The names of the methods.
-pub mod method {
-
-    /// Lists the open questions: `{session?}` → [`super::Listing`].
-    pub const LIST: &str = "question_list";
-    /// Lists the open questions in outline: → [`super::OutlineListing`].
-    pub const OUTLINE: &str = "question_outline";
-    /// Lists the questions that were settled last, latest first: `{limit?}` → [`super::Listing`].
-    pub const SETTLED: &str = "question_settled";
-    /// Lists the questions that were lost with their bridges, latest first: → [`super::LostListing`].
-    pub const LOST: &str = "question_lost";
-    /// Lists questions that are over, latest first: [`HistoryParams`](crate::rpc::history::HistoryParams) → [`HistoryListing`](crate::rpc::history::HistoryListing).
-    pub const HISTORY: &str = "question_history";
-    /// Returns one question: `{id}` → [`askbridge_core::desk::Record`].
-    pub const GET: &str = "question_get";
-    /// Answers a question: `{id, answer, seen?, by?}` → [`askbridge_core::desk::Record`]. `seen` is the edition that its
-    /// responder saw.
-    pub const ANSWER: &str = "question_answer";
-    /// Rejects a question: `{id, reason?, by?}` → [`askbridge_core::desk::Record`].
-    pub const REJECT: &str = "question_reject";
-    /// Gives a question more time: `{id, milliseconds}` → [`askbridge_core::desk::Record`].
-    pub const EXTEND: &str = "question_extend";
-    /// Asks a question: `{question}` → [`askbridge_core::desk::Settlement`].
-    pub const ASK: &str = "question_ask";
-    /// Subscribes to the changes: each notification [`CHANGED`] has a [`super::Delta`].
-    pub const SUBSCRIBE: &str = "question_subscribe";
-    /// The notification of a subscription.
-    pub const CHANGED: &str = "question_changed";
-    /// Ends a subscription.
-    pub const UNSUBSCRIBE: &str = "question_unsubscribe";
-    /// Reports that a person is looking at the questions: → null. The report expires after 30 seconds.
-    pub const WATCH: &str = "question_watch";
-    /// Reports how a machine is connected: `{known?}` → [`crate::inbox::report::MachineReport`]. With a known revision,
-    /// the reply comes once there is another one.
-    pub const REPORT: &str = "machine_report";
-    /// Lists the other machines: `{known?}` → [`crate::inbox::report::MachineListing`]. With a known revision, the reply
-    /// comes once there is another one.
-    pub const MACHINES: &str = "machine_list";
-    /// Makes the connection that of one of the machines that a process holds, under the names that are used there. The first
-    /// call of a connection alone can be this: `{name}` → null.
-    pub const SELECT: &str = "machine_select";
-    /// Describes the bridges, and greets: → a list of [`crate::inbox::BridgeStatus`].
-    pub const STATUS: &str = "bridge_status";
-}
-
 /// The open questions at one revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

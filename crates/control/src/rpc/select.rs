@@ -12,8 +12,8 @@ use jsonrpsee::types::Request;
 use serde::Deserialize;
 
 use super::{
+    method,
     methods::Methods,
-    protocol::method,
     session::{Incoming, Replies, accepted, refusal},
 };
 use crate::inbox::{

@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     connection::{CallRoom, Connection, error},
+    method,
     methods::Methods,
-    protocol::method,
 };
 use crate::limits;
 

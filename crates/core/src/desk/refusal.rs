@@ -60,6 +60,15 @@ pub enum Refusal {
     /// The journal cannot be read: it is not known what was asked before, and how it ended.
     #[error("the history cannot be read: {0}")]
     HistoryUnavailable(String),
+    /// Another question was asked under the same key.
+    #[error("the key was used for another question, {0}: take a new key, or send the very same question")]
+    KeyUsed(QuestionId),
+    /// The connection of the asker holds the question.
+    #[error("the connection that asked holds this question: its end withdraws the question")]
+    Held,
+    /// No question can be kept here.
+    #[error("nothing can be kept beyond this connection: {0}")]
+    NotKept(String),
     /// A bridge of another version refused it under this name.
     #[error("the bridge refused it as {0:?}, which this version does not know: it needs a newer askbridge")]
     Other(String),
@@ -120,6 +129,11 @@ impl RefusalKind {
     );
     const HISTORY_UNAVAILABLE: Self =
         Self::new("history_unavailable", 500, "The journal cannot be read: `errors` says why.");
+    const KEY_USED: Self =
+        Self::new("key_used", 425, "Another question was asked under the same key: its ID is under `ids`.");
+    const HELD: Self = Self::new("held", 423, "The connection that asked holds the question.");
+    const NOT_KEPT: Self =
+        Self::new("not_kept", 501, "Nothing can be kept beyond the connection: `errors` says why.");
     const OTHER: Self = Self::new(
         "other",
         502,
@@ -127,7 +141,7 @@ impl RefusalKind {
     );
 
     /// Every refusal.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::NOT_FOUND,
         Self::AMBIGUOUS,
         Self::CONFLICT,
@@ -144,6 +158,9 @@ impl RefusalKind {
         Self::UNAVAILABLE,
         Self::UNKNOWN,
         Self::HISTORY_UNAVAILABLE,
+        Self::KEY_USED,
+        Self::HELD,
+        Self::NOT_KEPT,
         Self::OTHER,
     ];
 
@@ -172,6 +189,9 @@ impl Refusal {
             Refusal::Unavailable => RefusalKind::UNAVAILABLE,
             Refusal::Unknown => RefusalKind::UNKNOWN,
             Refusal::HistoryUnavailable(_) => RefusalKind::HISTORY_UNAVAILABLE,
+            Refusal::KeyUsed(_) => RefusalKind::KEY_USED,
+            Refusal::Held => RefusalKind::HELD,
+            Refusal::NotKept(_) => RefusalKind::NOT_KEPT,
             Refusal::Other(_) => RefusalKind::OTHER,
         }
     }
@@ -188,16 +208,18 @@ impl Refusal {
                 detail.errors = about("question", message)
             }
             Refusal::Ambiguous(ids) => detail.ids.clone_from(ids),
+            Refusal::KeyUsed(id) => detail.ids = vec![id.clone()],
             Refusal::Conflict(record) | Refusal::Changed(record) | Refusal::Gone(record) => {
                 detail.question = Some(Arc::clone(record));
             }
             Refusal::Unreached(why) => detail.errors = about("machine", why),
-            Refusal::HistoryUnavailable(why) => detail.errors = about("journal", why),
+            Refusal::HistoryUnavailable(why) | Refusal::NotKept(why) => detail.errors = about("journal", why),
             Refusal::Other(name) => detail.name.clone_from(name),
             Refusal::NotFound
             | Refusal::NoDeadline
             | Refusal::OwnAgent
             | Refusal::ReadOnly
+            | Refusal::Held
             | Refusal::TooManyRequests
             | Refusal::Unavailable
             | Refusal::Unknown => {}
@@ -216,7 +238,7 @@ pub struct Detail {
     /// The errors in the answer or the question, by field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// The IDs that the ambiguous one may stand for.
+    /// The IDs that the ambiguous one may stand for, or that of the question that was asked under the same key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub ids: Vec<QuestionId>,
@@ -228,7 +250,7 @@ pub struct Detail {
 impl From<Detail> for Refusal {
     /// Reads the details of a refusal. A refusal that lacks the question it concerns is read as `Unavailable`.
     fn from(detail: Detail) -> Self {
-        let Detail { name, errors, ids, question } = detail;
+        let Detail { name, errors, mut ids, question } = detail;
         let messages = |errors: Vec<FieldError>| errors.into_iter().map(|error| error.message).collect();
         match (&*name, question) {
             ("not_found", _) => Refusal::NotFound,
@@ -246,6 +268,9 @@ impl From<Detail> for Refusal {
             ("too_many_requests", _) => Refusal::TooManyRequests,
             ("unknown", _) => Refusal::Unknown,
             ("history_unavailable", _) => Refusal::HistoryUnavailable(messages(errors)),
+            ("key_used", _) if !ids.is_empty() => Refusal::KeyUsed(ids.swap_remove(0)),
+            ("held", _) => Refusal::Held,
+            ("not_kept", _) => Refusal::NotKept(messages(errors)),
             ("conflict" | "changed" | "gone" | "unavailable", _) => Refusal::Unavailable,
             _ => Refusal::Other(name),
         }
@@ -300,7 +325,7 @@ mod tests {
         let error = FieldError { field: "f".to_owned(), message: "is required".to_owned() };
         let all = [
             Refusal::NotFound,
-            Refusal::Ambiguous(vec![id]),
+            Refusal::Ambiguous(vec![id.clone()]),
             Refusal::Conflict(Arc::clone(&record)),
             Refusal::Changed(Arc::clone(&record)),
             Refusal::Gone(record),
@@ -315,6 +340,9 @@ mod tests {
             Refusal::Unavailable,
             Refusal::Unknown,
             Refusal::HistoryUnavailable("locked".to_owned()),
+            Refusal::KeyUsed(id),
+            Refusal::Held,
+            Refusal::NotKept("no journal".to_owned()),
             Refusal::Other("of_next_year".to_owned()),
         ];
         assert_eq!(all.each_ref().map(Refusal::kind), RefusalKind::ALL);
