@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         Command::Reject(args) => command::run(command::reject(&context, args)),
         Command::Extend(args) => command::run(command::extend(&context, args)),
         Command::Ask(args) => command::run(command::ask(&context, args)),
+        Command::Wait(args) => command::run(command::wait(&context, args)),
         #[cfg(feature = "notify")]
         Command::Notify(args) => command::run(command::notify(&context, args)),
         #[cfg(feature = "mcp")]

@@ -5,6 +5,7 @@
 
 use std::{ffi::OsString, ops::Deref, path::PathBuf};
 
+use askbridge_control::inbox::AskedUnder;
 use askbridge_os::log::{LogFormat, LogLevel, LogSettings};
 use askbridge_settings::{AnyKey, Settings, keys, kinds::Timeout, render, words::Word};
 use clap::{
@@ -166,6 +167,11 @@ pub(super) fn word<T: Word>() -> impl TypedValueParser<Value = T> {
 /// Reads a text that is not empty.
 pub(super) fn text(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
+}
+
+/// Reads the key under which a question is asked.
+pub(super) fn key(text: &str) -> Result<String, &'static str> {
+    AskedUnder::check(text).map(|()| text.to_owned())
 }
 
 /// Reads a time span.

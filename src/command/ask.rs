@@ -12,15 +12,16 @@ use askbridge_control::inbox::{BridgeInbox, Inbox};
 use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
     dialect,
-    question::{Answer, Origin, Outcome, Question, Reason, Value},
+    question::{Origin, Question},
     wire::method::REQUEST_QUESTION,
 };
-use askbridge_os::{exit, signals::Signals, terminal::printable};
+use askbridge_os::{exit, signals::Signals};
 use clap::{ArgGroup, Args};
 use serde_json::{Value as Json, json};
 
 use super::{
-    CommandError, Context, arguments,
+    CommandError, Context, arguments, keeper,
+    outcome::{AskedForm, tell, waits},
     runner::{done, say},
 };
 use crate::{limits, present::text, service::OwnInbox};
@@ -34,11 +35,13 @@ const LONGEST_FORM: usize = 2 * limits::QUESTION;
 /// The output of `askbridge ask`, and its exit codes.
 const HELP: &str = "\
 Prints the answer, one value a line; with --confirm, yes or no. The other commands find the \
-question like an agent's. It is withdrawn when this command is interrupted.
+question like an agent's. It is withdrawn when this command is interrupted; with --key or --detach, it \
+stays open until its timeout.
 
   askbridge ask --confirm 'Deploy?' && ./deploy
   where=$(askbridge ask 'Where?' --option eu=Europe --option us=America) &&
     ./deploy --region \"$where\"
+  askbridge ask --key deploy-42 --confirm 'Deploy 42?' && ./deploy 42
 
 Exit codes:
   0        the question was answered; with --confirm, with yes
@@ -83,6 +86,15 @@ pub struct AskArgs {
     #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
     pub form: Option<PathBuf>,
 
+    /// Ask a question that outlives this command, this inbox and a restart: the same question under the same key is the
+    /// same one, whose answer is printed again. `askbridge inbox` keeps it, and is started if none runs
+    #[arg(long, value_name = "KEY", value_parser = arguments::key)]
+    pub key: Option<String>,
+
+    /// Print the ID of the question and end: `askbridge wait ID` prints the answer
+    #[arg(long, conflicts_with = "json")]
+    pub detach: bool,
+
     /// How long to wait, such as 90s, 10m or 500ms [default: no limit]
     #[arg(long, value_name = "DURATION", value_parser = arguments::timeout)]
     pub timeout: Option<humantime::Duration>,
@@ -99,10 +111,12 @@ pub struct AskArgs {
 /// Asks, waits, and prints the answer.
 pub async fn ask(context: &Context, args: &AskArgs) -> Result<u8, CommandError> {
     let question = question(args)?;
-    // The values of an answer are sorted by name, but are printed in the order of the fields.
-    let names: Vec<_> = question.fields.iter().map(|field| field.name.clone()).collect();
     // Signals are caught before a socket is bound, so that no signal leaves one behind.
     let mut signals = Signals::catch()?;
+    if args.key.is_some() || args.detach {
+        return ask_kept(context, args, &question, signals).await;
+    }
+    let form = AskedForm::of(&question);
     let mut own = OwnInbox::bind(&args.agent, &context.settings)
         .map_err(|error| CommandError::Ask(error.to_string()))?;
     own.start()?;
@@ -110,42 +124,33 @@ pub async fn ask(context: &Context, args: &AskArgs) -> Result<u8, CommandError> 
         settled = settled(&own.inbox, question) => settled?,
         code = signals.next() => return Ok(code),
     };
-    let code = code(&settled, args.confirm.is_some());
-    if args.json {
-        return Ok(done(code, &text::json(&settled)?));
+    form.tell(&settled, args.json)
+}
+
+/// Asks a question that this command does not hold. An interruption leaves it open.
+async fn ask_kept(
+    context: &Context,
+    args: &AskArgs,
+    question: &Question,
+    mut signals: Signals,
+) -> Result<u8, CommandError> {
+    let record = tokio::select! {
+        record = keeper::ask(context, question, args.key.as_deref()) => record?,
+        code = signals.next() => return Ok(code),
+    };
+    let id = &record.id;
+    if args.detach {
+        return Ok(done(exit::OK, &format!("{id}\n")));
     }
-    let Outcome::Answered(answer) = &settled.outcome else { return Ok(code) };
-    let values = names.iter().filter_map(|name| answer.values.get(name));
-    Ok(done(code, &lines(values.flat_map(|value| values_of(value, args.confirm.is_some())))))
-}
-
-/// Returns the exit code for the outcome of the question, and prints the outcome on stderr unless it is an answer.
-fn code(settled: &Settlement, confirm: bool) -> u8 {
-    match &settled.outcome {
-        Outcome::Answered(answer) if confirm && !is_yes(answer) => exit::REJECTED,
-        Outcome::Answered(_) => exit::OK,
-        Outcome::Rejected(Reason::Timeout) => {
-            say("no answer came in time");
-            exit::TIMED_OUT
-        }
-        Outcome::Rejected(_) | Outcome::Failed | Outcome::Unknown(_) => {
-            say(&format!("the question was {}", text::settlement(settled)));
-            // A rejected confirmation is neither a yes nor a no, so it must not exit with the code of either.
-            if confirm { exit::UNCONFIRMED } else { exit::REJECTED }
-        }
+    if record.is_open() {
+        say(&waits(id));
     }
-}
-
-/// Returns whether a confirmation was given. Any answer other than yes is a no.
-fn is_yes(answer: &Answer) -> bool {
-    answer.values.values().eq([&Value::Flag(true)])
-}
-
-/// Returns the lines to print for a value: several for an answer with several options.
-fn values_of(value: &Value, confirm: bool) -> Vec<String> {
-    match value {
-        Value::Flag(flag) if confirm => vec![if *flag { "yes" } else { "no" }.to_owned()],
-        value => text::values(value),
+    tokio::select! {
+        over = keeper::over(context, id) => tell(&over?, args.json),
+        code = signals.next() => {
+            say(&format!("{id} stays open: `askbridge wait {id}` waits for its answer"));
+            Ok(code)
+        }
     }
 }
 
@@ -184,7 +189,7 @@ impl Hints {
     fn next(&mut self, record: &Record, now: Timestamp) -> Vec<String> {
         let (id, mut said) = (&record.id, Vec::new());
         if !std::mem::replace(&mut self.has_said, true) {
-            said.push(format!("question {id} waits: askbridge answer {id} shows it and asks you"));
+            said.push(waits(id));
         }
         // An extension clears `expiring`, so the new deadline gets its own warning.
         let is_new = record.expiring && !self.has_warned;
@@ -195,12 +200,6 @@ impl Hints {
         }
         said
     }
-}
-
-/// Prints each value on a line of its own: raw for a program, printable for a terminal.
-fn lines(values: impl Iterator<Item = String>) -> String {
-    let text: String = values.map(|value| value + "\n").collect();
-    if io::stdout().is_terminal() { printable(&text).into_owned() } else { text }
 }
 
 /// Reads the question to ask.

@@ -41,6 +41,7 @@ use super::{
     show::ShowArgs,
     status::StatusArgs,
     submit::RejectArgs,
+    wait::WaitArgs,
 };
 
 /// Make sure that every question of a coding agent gets exactly one answer
@@ -86,6 +87,8 @@ pub enum Command {
     Extend(LazyArgs<ExtendArgs>),
     /// Ask a question in a script or a hook, and wait for the answer
     Ask(LazyArgs<AskArgs>),
+    /// Wait for the answer to a question that the inbox keeps
+    Wait(LazyArgs<WaitArgs>),
     /// Run as a Claude Code hook (the plugin calls this)
     Hook(LazyArgs<HookArgs>),
     /// Run an MCP server whose tool asks you a question

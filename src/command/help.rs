@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Answer", &["answer", "allow", "reject", "extend", "show", "tui"]),
     ("Set up", &["config", "rules", "status", "inbox", "machine", "fleet", "attach"]),
     ("Run agents", &["run", "proxy", "demo"]),
-    ("Ask", &["ask", "mcp"]),
+    ("Ask", &["ask", "wait", "mcp"]),
     ("For programs", &["hook", "notify", "check", "completions", "man", "mock", "mock-agent", "mock-client"]),
 ];
 

@@ -27,6 +27,7 @@ mod help;
 mod history;
 mod hook;
 mod inbox;
+mod keeper;
 #[cfg(feature = "journal")]
 mod ledger;
 mod list;
@@ -39,6 +40,7 @@ mod next;
 #[cfg(feature = "notify")]
 mod notify;
 pub mod open;
+mod outcome;
 mod overview;
 pub mod parse;
 mod permit;
@@ -55,6 +57,7 @@ mod submit;
 #[cfg(feature = "tui")]
 pub mod tui;
 mod typist;
+mod wait;
 
 pub use ask::ask;
 pub use attach::attach;
@@ -89,3 +92,4 @@ pub use shell::{Offer, offers};
 pub use show::show;
 pub use status::status;
 pub use submit::{answer, reject};
+pub use wait::wait;

@@ -100,7 +100,7 @@ fn token(serve: &ServeSettings, folder: &Path) -> Result<Token, CommandError> {
 }
 
 /// Returns the address of an inbox of this user: the one in the background, or else one in a terminal.
-async fn running(places: &Places) -> Result<Option<(SocketAddr, PathBuf)>, CommandError> {
+pub(super) async fn running(places: &Places) -> Result<Option<(SocketAddr, PathBuf)>, CommandError> {
     if let Some(running) = background::find(places).await? {
         return Ok(Some((running.address, running.folder)));
     }

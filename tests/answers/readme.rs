@@ -118,6 +118,7 @@ fn each_shell_block_is_run_here() {
         "askbridge status",
         "askbridge next",
         "case \"$(askbridge ask",
+        "askbridge ask --key",
         "askbridge completions",
     ];
     let blocks: Vec<_> = PAGES.iter().flat_map(|page| blocks(page)).collect();
@@ -339,6 +340,22 @@ fn scripts_deploy_only_what_the_person_confirmed() {
     assert!(!asked("askbridge ask --confirm", &["no"]).contains("deployed"));
     assert!(asked("case \"$(askbridge ask", &["production"]).contains("deployed --production"));
     assert_eq!(asked("case \"$(askbridge ask", &["staging"]), "deployed \n");
+}
+
+#[test]
+fn scripts_deploy_what_is_confirmed_while_they_are_away() {
+    let machine = TestMachine::new();
+    let inbox = machine.start(&["inbox", "--addr", "127.0.0.1:0"]);
+    inbox.expect_stderr("an address", |text| text.contains("listening on "));
+    let mut script = Folder::new(&machine).start("sh", &block("askbridge ask --key"));
+    script.close_stdin();
+    for release in ["42", "43"] {
+        let asks = |questions: &[Value]| questions.len() == 1 && questions[0].to_string().contains(release);
+        let question = machine.watch().until("the question", asks).remove(0);
+        machine.ok(&["answer", question["id"].as_str().unwrap(), "yes"]);
+        script.expect("the deployment", |line| line.contains(&format!("deployed {release}")));
+    }
+    assert!(script.wait().success());
 }
 
 #[test]

@@ -88,6 +88,11 @@ impl Home {
         Http { address, token: token.trim_end().to_owned() }
     }
 
+    /// Records that a command may start an inbox in the background.
+    pub(crate) fn may_start_inbox(&self) {
+        self.has_background.set(true);
+    }
+
     /// Ends the inbox in the background in good order.
     pub(crate) fn stop(&self) {
         let output = self.command(&["inbox", "--stop"]).output().expect("a command");
