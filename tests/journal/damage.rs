@@ -10,7 +10,7 @@ use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
     question::Outcome,
 };
-use askbridge_journal::{History, Journal, JournalError, Options};
+use askbridge_journal::{History, Journal, JournalError, Options, prune};
 use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use rusqlite::config::DbConfig;
 
@@ -162,6 +162,43 @@ proptest! {
         let place = place.index(bytes.len());
         bytes[place] = byte;
         check_reading(&written(&bytes));
+    }
+}
+
+/// Returns the template with the rows of this table in the opposite order: they all stand on one page.
+fn out_of_order(table: &str) -> Place {
+    let mut bytes = template().to_vec();
+    let root = written(&bytes).sql().query_row(
+        "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?1",
+        [table],
+        |row| Ok((row.get::<_, u32>(0)? as usize, row.get::<_, u32>(1)? as usize)),
+    );
+    let (root, size) = root.expect("a table");
+    let word = |bytes: &[u8], at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+    // The first leaf: the root itself, or the first page below it.
+    let mut page = (root - 1) * size;
+    while bytes[page] == 5 {
+        let cell = page + word(&bytes, page + 12);
+        let below = u32::from_be_bytes(bytes[cell..cell + 4].try_into().expect("4 bytes"));
+        page = (below as usize - 1) * size;
+    }
+    assert_eq!(bytes[page], 13, "a leaf of a table");
+    let (count, first) = (word(&bytes, page + 3), page + 8);
+    assert!(count > 2, "{count}");
+    let mut cells: Vec<_> = bytes[first..first + 2 * count].chunks(2).map(<[u8]>::to_vec).collect();
+    cells.reverse();
+    bytes[first..first + 2 * count].copy_from_slice(&cells.concat());
+    written(&bytes)
+}
+
+#[test]
+fn rows_that_are_out_of_order_are_not_read_and_not_removed_for_ever() {
+    for table in ["settlement", "question"] {
+        let place = out_of_order(table);
+        let exported: Result<Vec<_>, _> = place.history().export().collect();
+        assert!(exported.is_err(), "{table}: {exported:?}");
+        // What cannot be found again may stay.
+        drop(prune(&place.options(), "9999-01-01T00:00:00Z".parse().expect("a time")));
     }
 }
 

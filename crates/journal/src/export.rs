@@ -114,7 +114,12 @@ impl Export<'_> {
         let mut rows = statement.query(params![self.after, most])?;
         let mut count = 0;
         while let Some(row) = rows.next()? {
-            (self.after, count) = (row.get(0)?, count + 1);
+            let number = row.get(0)?;
+            // Without this, a file whose rows are out of order would be read for ever.
+            if number <= self.after {
+                return Err(JournalError::Broken(format!("row {number} comes after row {}", self.after)));
+            }
+            (self.after, count) = (number, count + 1);
             if matches!(self.part, Part::Settled) {
                 self.last = self.after;
             }

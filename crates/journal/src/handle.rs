@@ -97,6 +97,8 @@ impl Journal {
                 Err(_) => {
                     // From now on no caller waits, until a write succeeds again.
                     shared.health.failed(&"its file takes too long");
+                    // This wakes the thread, which may wait for entries by now.
+                    shared.queue.push(JournalEntry::Flush(oneshot::channel().0));
                     None
                 }
             }

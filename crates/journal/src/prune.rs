@@ -54,16 +54,18 @@ fn remove(
     let before = millis(before);
     // This precedes the transaction, since finding out whether a bridge lives takes milliseconds, and other processes
     // would wait for the lock meanwhile.
-    let (last, mut count) = last_to_remove(connection, before, size)?;
+    let (last, old) = last_to_remove(connection, before, size)?;
     let dead = dead(connection, before, options)?;
-    count += dead.len();
-    if count == 0 && !has_old_bridges(connection, before)? {
+    if old + dead.len() == 0 && !has_old_bridges(connection, before)? {
         return Ok(0);
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // What is not found again counts as nothing: in a damaged file, it would be looked for without end.
+    let mut count = 0;
     for row in dead {
         // The question may have been settled since it was read.
-        transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
+        count +=
+            transaction.execute("DELETE FROM question WHERE rowid = ?1 AND record IS NOT NULL", [row])?;
     }
     entries::prune_homes(&transaction)?;
     transaction.execute("DELETE FROM gap WHERE at < ?1", [before])?;
@@ -78,7 +80,7 @@ fn remove(
              (SELECT id, opened FROM settlement WHERE seq <= ?1)",
             [last],
         )?;
-        transaction.execute("DELETE FROM settlement WHERE seq <= ?1", [last])?;
+        count += transaction.execute("DELETE FROM settlement WHERE seq <= ?1", [last])?;
         transaction.execute(
             "UPDATE chain SET anchor_seq = ?1, anchor_hash = ?2 WHERE only = 0",
             params![last, hash],
