@@ -1,6 +1,8 @@
 //! The services that run beside the socket of an inbox, one file each. Each follows the inbox's questions, and submits
 //! answers as any responder does. [`services`] lists them.
 
+#[cfg(feature = "notify")]
+mod callbacks;
 mod context;
 #[cfg(test)]
 pub mod crashes;

@@ -1,17 +1,22 @@
 //! The inbox of questions that no connection holds, on a socket of its own. One process of a user has it at a time: the
 //! journal has one set of such questions.
 
-use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, sync::Arc};
+use std::{fs::DirBuilder, io, mem, os::unix::fs::DirBuilderExt, sync::Arc};
+
+#[cfg(not(feature = "notify"))]
+use askbridge_control::inbox::NoCallbacks;
 
 use askbridge_control::{
-    inbox::{KeptQuestions, Ledger, StandingInbox},
+    inbox::{CallbackSender, KeptCallback, KeptQuestions, Ledger, StandingInbox},
     join::discovery::{self, Socket},
-    rpc::host::Host,
+    rpc::host::{Host, Service},
 };
 use askbridge_os::lock::{Lock, LockFile};
 use askbridge_settings::Settings;
 use tokio::time::{Instant, sleep};
 
+#[cfg(feature = "notify")]
+use super::callbacks::{CallbackQueue, CallbackService};
 use super::{Context, services};
 use crate::limits;
 
@@ -43,12 +48,14 @@ impl StandingHost {
         }
         let lock = lock().map_err(|error| format!("{LOCK}: {error}"))?;
         let lock = lock.ok_or("another askbridge inbox of this user keeps them now")?;
-        let kept = resumed(&*ledger).await?;
+        let mut kept = resumed(&*ledger).await?;
+        let (callbacks, sending) = callbacks(&ledger, mem::take(&mut kept.callbacks));
+        let guarding = settings.guarding();
         let (standing, host) =
-            discovery::bind_standing(agent.to_owned(), kept, Arc::clone(&ledger), settings.guarding())
+            discovery::bind_standing(agent.to_owned(), kept, Arc::clone(&ledger), callbacks, guarding)
                 .await
                 .map_err(|error| error.to_string())?;
-        let host = host.with(services(&Context::new(Some(ledger))));
+        let host = host.with(services(&Context::new(Some(ledger)))).with(sending);
         Ok(StandingHost { standing, host, _lock: lock })
     }
 
@@ -59,6 +66,21 @@ impl StandingHost {
     pub fn start(&mut self) -> io::Result<()> {
         self.host.start()
     }
+}
+
+/// Returns what sends outcomes to callbacks, and the service that does.
+#[cfg(feature = "notify")]
+fn callbacks(
+    ledger: &Arc<dyn Ledger>,
+    kept: Vec<KeptCallback>,
+) -> (Arc<dyn CallbackSender>, Vec<Box<dyn Service>>) {
+    let queue = Arc::new(CallbackQueue::new(Arc::clone(ledger), kept));
+    (Arc::clone(&queue) as Arc<dyn CallbackSender>, vec![Box::new(CallbackService(queue))])
+}
+
+#[cfg(not(feature = "notify"))]
+fn callbacks(_: &Arc<dyn Ledger>, _: Vec<KeptCallback>) -> (Arc<dyn CallbackSender>, Vec<Box<dyn Service>>) {
+    (Arc::new(NoCallbacks), Vec::new())
 }
 
 /// Reads what an earlier process kept. A journal that is busy, such as one that another version is about to convert, is

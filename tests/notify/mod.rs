@@ -10,7 +10,7 @@ mod phone;
 #[cfg(test)]
 mod programs;
 #[cfg(test)]
-mod server;
+pub(crate) mod server;
 #[cfg(test)]
 mod stage;
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! An HTTP server of the tests: it keeps what is posted, and speaks ntfy's publishing and subscribing as they are
-//! documented. It can be told to hang, to redirect, or to be a server from before messages could be replaced.
+//! documented. It can be told to hang, to fail, to redirect, or to be a server from before messages could be replaced.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -26,6 +26,8 @@ pub(crate) enum Manner {
     Hangs,
     /// It sends everything elsewhere.
     Redirects,
+    /// It fails at the first of so many requests, and takes the others.
+    FailsFirst(usize),
 }
 
 /// A request that came.
@@ -137,10 +139,11 @@ impl Server {
         reader.read_exact(&mut body)?;
         let body = String::from_utf8(body).unwrap();
         let request = Request { path: path.clone(), head: head.clone(), body: body.clone() };
-        let mut there = 0;
+        let (mut there, mut number) = (0, 0);
         self.change(|state| {
             there = state.messages.len();
             state.requests.push(request);
+            number = state.requests.len();
         });
         match self.manner {
             Manner::Hangs => {
@@ -155,6 +158,10 @@ impl Server {
                 );
                 (&stream).write_all(head.as_bytes())
             }
+            Manner::FailsFirst(count) if number <= count => {
+                (&stream).write_all(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n")
+            }
+            Manner::FailsFirst(_) => reply(&stream, &json!({})),
             Manner::Ntfy | Manner::OldNtfy | Manner::Breaks if path.contains("/json?since=") => {
                 self.stream(&stream, &path, there)
             }

@@ -51,6 +51,7 @@ const CASES: &[Case] = &[
         Gone,
     ),
     case("askbridge config edit", "notifiers", &[], project_off, Gone),
+    case("askbridge config edit", "inbox", &[], |home| set(home, "[callbacks]\nhosts = ['a']\n"), Gone),
     case(
         "askbridge config unset log.file",
         "settings",

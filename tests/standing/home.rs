@@ -35,10 +35,15 @@ impl Home {
     /// Returns the home of a user with these settings.
     pub(crate) fn with(settings: &str) -> Self {
         let home = Home::new();
-        let folder = home.folder.path().join("config/askbridge");
+        home.set(settings);
+        home
+    }
+
+    /// Writes other settings.
+    pub(crate) fn set(&self, settings: &str) {
+        let folder = self.folder.path().join("config/askbridge");
         fs::create_dir_all(&folder).expect("a folder");
         fs::write(folder.join("config.toml"), settings).expect("a file");
-        home
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {

@@ -6,6 +6,8 @@ mod aap;
 #[cfg(test)]
 mod asked;
 #[cfg(test)]
+mod callbacks;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod crashes;

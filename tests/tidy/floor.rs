@@ -21,6 +21,7 @@ const ALONE: &[(&str, &str)] = &[
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),
     ("crates/journal/src/samples.rs", "tests of several files use it"),
     ("crates/settings/src/schema.rs", "a feature switches the file on"),
+    ("crates/web/src/callback.rs", "its secret is its own, apart from the stream of events"),
 ];
 
 /// Folders whose files are entries of a list: a service, a subcommand or a dialect is a file, however small.

@@ -103,7 +103,21 @@ pub const HINT_TEXT: usize = 200;
 /// Length of an agent's name. A longer one is left out.
 pub const AGENT: usize = 200;
 
+/// Number of callbacks that are sent at a time. Each takes a thread.
+pub const CALLBACKS: usize = 16;
+/// Number of them to one host, so that one that does not reply leaves places to others.
+pub const CALLBACKS_OF_HOST: usize = 4;
+/// Length of the address of a callback.
+pub const CALLBACK_URL: usize = 2000;
+
 // Times of the inbox.
+
+/// Pause before a callback that did not arrive is sent again. Each further pause is twice as long.
+pub const CALLBACK_BACK_OFF: Duration = Duration::from_secs(1);
+/// The longest of these pauses.
+pub const CALLBACK_BACK_OFF_MOST: Duration = Duration::from_secs(3600);
+/// How long after the end of its question a callback is sent again.
+pub const CALLBACK_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// The longest wait: 100 years, since adding a much longer time to a clock would overflow.
 pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

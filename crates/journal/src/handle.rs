@@ -7,8 +7,8 @@ use std::{
 };
 
 use askbridge_control::inbox::{
-    AskedUnder, HistoryFilter, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, PastQuestion,
-    Used, Using,
+    AskedUnder, CallbackNote, HistoryFilter, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life,
+    PastQuestion, Used, Using,
 };
 use askbridge_core::{
     desk::{
@@ -231,6 +231,10 @@ impl Ledger for Journal {
             let Some(file) = &options.file else { return Ok(Used::default()) };
             History::open(file)?.map_or_else(|| Ok(Used::default()), |history| history.used(&record))
         })
+    }
+
+    fn note_callback(&self, note: CallbackNote) {
+        self.push(JournalEntry::Callback(note));
     }
 
     fn flush(&self) -> BoxFuture<'static, bool> {

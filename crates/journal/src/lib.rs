@@ -7,6 +7,7 @@
 //! Where the file fails, questions continue without it: a warning is logged, and missing entries are counted.
 
 mod again;
+mod callbacks;
 mod chain;
 mod connection;
 mod entries;

@@ -86,8 +86,9 @@ CREATE TABLE left_to_client (
 ) WITHOUT ROWID;
 ";
 
-/// The inbox whose questions no connection holds, with the last number that it gave, and the keys under which they were
-/// asked, and what became of what programs were allowed to do.
+/// The inbox whose questions no connection holds, with the last number that it gave; the keys under which they were asked;
+/// what became of what programs were allowed to do; and where each outcome is sent, until it has arrived: how often it was
+/// sent in vain, and when it is sent next.
 const STANDING: &str = "
 CREATE TABLE standing_inbox (
     only INTEGER PRIMARY KEY CHECK (only = 0),
@@ -107,6 +108,14 @@ CREATE TABLE used (
     key TEXT,
     report TEXT,
     reported INTEGER,
+    PRIMARY KEY (id, opened)
+) WITHOUT ROWID;
+CREATE TABLE standing_callback (
+    id TEXT NOT NULL,
+    opened INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due INTEGER,
     PRIMARY KEY (id, opened)
 ) WITHOUT ROWID;
 ";

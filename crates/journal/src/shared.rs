@@ -10,7 +10,9 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use askbridge_control::inbox::{Home, Keeping, KeptBefore, KeptQuestions, LeftToClient, Life, Used, Using};
+use askbridge_control::inbox::{
+    CallbackNote, Home, Keeping, KeptBefore, KeptQuestions, LeftToClient, Life, Used, Using,
+};
 use askbridge_core::desk::{BridgeName, EarlierDecision, QuestionId, Record, Settlement, Timestamp};
 use tokio::sync::oneshot;
 
@@ -101,6 +103,7 @@ pub(super) enum JournalEntry {
     Resume(BridgeName, oneshot::Sender<KeptQuestions>),
     Keep(Box<Keeping>, oneshot::Sender<Option<KeptBefore>>),
     Use(Arc<Record>, Using, oneshot::Sender<Used>),
+    Callback(CallbackNote),
     Flush(oneshot::Sender<()>),
 }
 
@@ -122,6 +125,7 @@ impl JournalEntry {
             | JournalEntry::Begins(..)
             | JournalEntry::Claim(..)
             | JournalEntry::Resume(..)
+            | JournalEntry::Callback(_)
             | JournalEntry::Flush(_) => limits::RECORD,
         }
     }
@@ -138,7 +142,8 @@ impl JournalEntry {
             entry @ (JournalEntry::Note(_)
             | JournalEntry::LeftToClient(_)
             | JournalEntry::Refused(_)
-            | JournalEntry::Waits(_)) => Some(entry),
+            | JournalEntry::Waits(_)
+            | JournalEntry::Callback(_)) => Some(entry),
             JournalEntry::Earlier(..)
             | JournalEntry::Claim(..)
             | JournalEntry::Resume(..)
@@ -157,6 +162,7 @@ impl JournalEntry {
                 | JournalEntry::Resume(..)
                 | JournalEntry::Keep(..)
                 | JournalEntry::Use(..)
+                | JournalEntry::Callback(_)
                 | JournalEntry::Flush(_)
         )
     }

@@ -6,7 +6,7 @@ use askbridge_core::desk::{BridgeName, Record};
 use rusqlite::{Connection, params};
 
 use super::{
-    History, JournalError, Options,
+    History, JournalError, Options, callbacks,
     connection::{find, run},
     entries,
     stored::{StoredQuestion, millis},
@@ -44,7 +44,8 @@ pub(super) fn resume(
             Err(error) => tracing::warn!("a question that was kept cannot be read: {error}"),
         }
     }
-    Ok(KeptQuestions { bridge, last: u64::try_from(last).unwrap_or_default(), questions })
+    let (last, callbacks) = (u64::try_from(last).unwrap_or_default(), callbacks::all(connection)?);
+    Ok(KeptQuestions { bridge, last, questions, callbacks })
 }
 
 /// Writes a question that no connection holds, unless one was asked under the same key.
@@ -67,6 +68,9 @@ pub(super) fn keep(
     }
     let number = i64::try_from(record.id.number).unwrap_or(i64::MAX);
     run(connection, "UPDATE standing_inbox SET last = max(last, ?1) WHERE only = 0", [number])?;
+    if let Some(url) = &keeping.callback {
+        callbacks::add(connection, record, url)?;
+    }
     entries::note(connection, stored)?;
     Ok(None)
 }
@@ -74,7 +78,9 @@ pub(super) fn keep(
 /// Forgets a question that was just written, since its asker was told that it is not kept.
 pub(super) fn forget(connection: &Connection, record: &Record) -> Result<(), JournalError> {
     let (id, opened) = (record.id.to_string(), millis(record.opened_at));
-    run(connection, "DELETE FROM standing_key WHERE id = ?1 AND opened = ?2", params![id, opened])?;
+    for table in ["standing_key", "standing_callback"] {
+        run(connection, &format!("DELETE FROM {table} WHERE id = ?1 AND opened = ?2"), params![id, opened])?;
+    }
     run(connection, "DELETE FROM question WHERE id = ?1 AND opened = ?2", params![id, opened])?;
     Ok(())
 }
@@ -89,7 +95,7 @@ impl History {
     }
 }
 
-/// Forgets the keys of questions that are forgotten.
+/// Forgets the keys and the callbacks of questions that are forgotten.
 pub(super) fn prune(connection: &Connection) -> Result<(), JournalError> {
     run(
         connection,
@@ -99,7 +105,7 @@ pub(super) fn prune(connection: &Connection) -> Result<(), JournalError> {
              (SELECT 1 FROM settlement s WHERE s.id = standing_key.id AND s.opened = standing_key.opened)",
         [],
     )?;
-    Ok(())
+    callbacks::prune(connection)
 }
 
 #[cfg(test)]
@@ -117,7 +123,7 @@ mod tests {
 
     fn keeping(record: &Arc<Record>, key: &str) -> Keeping {
         let asked_under = Some(AskedUnder { key: key.to_owned(), digest: vec![1] });
-        Keeping { record: Arc::clone(record), asked_under }
+        Keeping { record: Arc::clone(record), asked_under, callback: None }
     }
 
     #[tokio::test]
@@ -127,7 +133,8 @@ mod tests {
         let names = ["kept", "another"].map(|name| name.parse::<BridgeName>().expect("a name"));
         let [first, second] = ["kept-p1", "kept-p4"].map(|id| open(id, question("Why?")));
         let journal = Journal::new(options.clone());
-        let none = KeptQuestions { bridge: names[0].clone(), last: 0, questions: Vec::new() };
+        let none =
+            KeptQuestions { bridge: names[0].clone(), last: 0, questions: Vec::new(), callbacks: Vec::new() };
         assert_eq!(journal.resume(&names[0]).await, Ok(none));
         assert_eq!(journal.keep(keeping(&first, "a")).await, Ok(None));
         assert_eq!(journal.keep(keeping(&second, "b")).await, Ok(None));

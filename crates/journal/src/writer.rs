@@ -13,7 +13,7 @@ use rusqlite::TransactionBehavior;
 use tokio::sync::oneshot;
 
 use super::{
-    JournalError, Options, again,
+    JournalError, Options, again, callbacks,
     connection::{self, WritingConnection},
     entries, prune,
     shared::{JournalEntry, QueueItem, SharedJournal, now},
@@ -353,6 +353,7 @@ fn apply(
         JournalEntry::Use(record, using, _) => {
             return Ok(AppliedEntry::Used(used::make_use(connection, record, using)?));
         }
+        JournalEntry::Callback(note) => callbacks::note(connection, note)?,
         JournalEntry::Flush(_) => {}
     }
     Ok(AppliedEntry::Done)

@@ -270,7 +270,7 @@ impl TrustedServers {
 }
 
 /// Returns the canonical form of a host, for comparison: lower case, and an IP address in its shortest form.
-fn canonical(host: &str) -> String {
+pub(super) fn canonical(host: &str) -> String {
     host.parse().map_or_else(|_| host.to_ascii_lowercase(), |ip: IpAddr| ip.to_canonical().to_string())
 }
 

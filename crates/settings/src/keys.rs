@@ -11,6 +11,7 @@ use askbridge_os::log::{LogFormat, LogLevel};
 
 use super::{
     addresses::{Brokers, DEFAULT_ADDRESS, Hosts, Origins, ServeAddress, Topic, TrustedServers, Url},
+    callbacks::{CallbackHosts, SigningSecret},
     key::{
         AnyKey,
         EffectTime::{NextBridge, NextCommand, NextInbox, NextQuestion},
@@ -95,6 +96,11 @@ settings! { SETTINGS:
     CLAUDE_PASS_AFTER: Duration = "claude.pass-after", NextQuestion, Refused(AGENT), || limits::HOOK_PASS,
         "How long a question of a subagent or of an MCP server holds back the dialog in the terminal; after that, \
         only the dialog asks";
+
+    CALLBACKS_HOSTS: CallbackHosts = "callbacks.hosts", NextQuestion, Refused(LEAVES), CallbackHosts::default,
+        "Let programs have the outcomes of their questions sent to these hosts, such as [\"hooks.example\", \"127.0.0.1:9000\"]";
+    CALLBACKS_SECRET: Option<SigningSecret> = "callbacks.secret", NextQuestion, Refused(LEAVES), || None,
+        "The secret that signs them, by which the receiver knows who sent them: `openssl rand -base64 32` makes one", secret;
 
     JOURNAL_ENABLED: bool = "journal.enabled", NextBridge, Refused(KEEPS), || true,
         "Keep questions and answers in a file of this machine, so that a crash loses none; secret values are never kept";
@@ -222,11 +228,12 @@ pub fn variable(key: &dyn AnyKey) -> String {
 pub const PREFIX: &str = "ASKBRIDGE_";
 
 /// The tables of a file, each with its description.
-pub const SECTIONS: [(&str, &str); 16] = [
+pub const SECTIONS: [(&str, &str); 17] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("permission", "Confirmations before a permission is given"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
+    ("callbacks", "Outcomes that are sent to programs: `callback` of a question that is asked over HTTP"),
     ("journal", "The file of questions and answers: `askbridge history`"),
     ("fleet", "Machines over a NATS server, where no ssh leads to them"),
     ("unattended", "What to do with questions that nobody can answer, such as in CI"),

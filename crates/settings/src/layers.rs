@@ -544,6 +544,8 @@ mod tests {
         ("inbox", "allow-origin", "['https://evil.example']"),
         ("inbox", "attach", "true"),
         ("inbox", "trusted-servers", "['evil.example:80']"),
+        ("callbacks", "hosts", "['evil.example']"),
+        ("callbacks", "secret", "'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'"),
         ("claude", "enabled", "false"),
         ("claude", "grace", "'0s'"),
         ("claude", "pass-after", "'0s'"),

@@ -2,6 +2,7 @@
 //! file. Pure, except for `files.rs`, which finds and reads the files. Using a value is left to the rooms.
 
 pub mod addresses;
+pub mod callbacks;
 pub mod document;
 pub mod files;
 mod key;

@@ -6,7 +6,10 @@
 use std::{sync::Arc, time::Duration};
 
 use askbridge_control::inbox::{AskedUnder, Inbox, Kept, NotKept, Standing, asked, wait_until};
-use askbridge_core::desk::{Record, Refusal, State as Stage};
+use askbridge_core::{
+    desk::{Record, Refusal, State as Stage},
+    question::FieldError,
+};
 use axum::{
     body::Bytes,
     extract::{Path, Query, State, rejection::QueryRejection},
@@ -84,6 +87,10 @@ pub(super) async fn ask<I: Inbox>(
     let question: NewQuestion = body::read(&headers, body, new_question::SHAPE)?;
     let Manner { key, waits } = Manner::read(&headers, &question)?;
     if key.is_none() && waits {
+        if question.callback.is_some() {
+            let why = "only a question that is kept has one: give a key, or do not wait";
+            return Err(NotKept::Callback(why.to_owned()).into());
+        }
         // hyper drops this future, or the body that has taken it over, when the client disconnects, which withdraws the
         // question.
         let (question, place) = (question.read()?, app.wait()?);
@@ -95,7 +102,8 @@ pub(super) async fn ask<I: Inbox>(
     }
     let under = key.map(|key| AskedUnder { key, digest: question.digest() });
     let standing = standing(&app)?;
-    let Kept { record, is_new } = standing.ask(question.read()?, under).await?;
+    let callback = question.callback.clone();
+    let Kept { record, is_new } = standing.ask(question.read()?, under, callback).await?;
     if waits {
         let place = app.wait()?;
         let waiting = async move {
@@ -208,6 +216,11 @@ impl From<NotKept> for Problem {
         match error {
             NotKept::Ends(_) => {
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inbox_ends", error.to_string())
+            }
+            NotKept::Callback(why) => {
+                let mut problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_callback", &*why);
+                problem.more.errors = vec![FieldError { field: "callback".to_owned(), message: why }];
+                problem
             }
             _ => Refusal::from(error).into(),
         }

@@ -74,7 +74,7 @@ pub enum Status {
 }
 
 impl<'a> QuestionEvent<'a> {
-    fn of(record: &'a Record) -> Self {
+    pub(super) fn of(record: &'a Record) -> Self {
         let question = &record.question;
         // `options` is only a summary; `question` has the options of all fields.
         let choice = question.fields.first().filter(|field| !field.kind.options().is_empty());

@@ -11,6 +11,7 @@ mod app;
 pub mod approval;
 mod asking;
 mod body;
+mod callback;
 mod connection;
 pub mod events;
 mod find;
@@ -32,6 +33,7 @@ mod stream;
 mod token;
 mod visitors;
 
+pub use callback::CallbackMessage;
 pub use problem::Problem;
 pub use rpc::NEEDS_WEBSOCKET;
 pub use server::{ServeError, Server};

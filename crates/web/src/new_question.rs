@@ -76,6 +76,10 @@ pub struct NewQuestion {
     /// connection, and beyond the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
+    /// The address to which the outcome of a question that is kept is sent, in a POST with the data of its
+    /// `question.resolved`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<String>,
 }
 
 impl NewQuestion {

@@ -5,7 +5,8 @@ import type { FieldError, Other, Outcome, Problem } from "./types.js";
 export type ErrorName =
   | "not_found" | "ambiguous" | "conflict" | "changed" | "gone" | "does_not_fit" | "bad_question" | "no_deadline"
   | "too_many_questions" | "own_agent" | "read_only" | "unavailable" | "unknown" | "unreached" | "history_unavailable" | "wrong_token"
-  | "wrong_host" | "wrong_origin" | "too_many_requests" | "key_used" | "not_allowed" | "spent" | "expired" | "stale" | "reported" | "bad_key" | "held" | "not_kept" | "inbox_ends" | "other"
+  | "wrong_host" | "wrong_origin" | "too_many_requests" | "key_used" | "not_allowed" | "spent" | "expired" | "stale" | "reported" | "bad_key" | "bad_callback"
+  | "held" | "not_kept" | "inbox_ends" | "other"
   | "unconfirmed" | "no_connection" | "not_answered" | "needs_confirmation" | "no_such_option" | "no_inbox" | "no_token" | "redirected" | "too_large"
   | Other;
 

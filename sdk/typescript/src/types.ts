@@ -357,6 +357,10 @@ export interface NewQuestion {
   fields?: Exclude<Field, UnknownField>[];
   /** The name of the program that asks. */
   agent?: string;
+  /**
+   * The address to which the outcome of a question that is kept is sent, in a POST with the data of its `question.resolved`.
+   */
+  callback?: string;
   /** Whether the program takes changed arguments. Default: `false`. */
   changes?: boolean;
   /** Whether a wrong answer can do harm. Default: `false`. */

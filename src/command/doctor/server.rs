@@ -40,6 +40,21 @@ pub(super) fn look(settings: &Settings, statuses: &[BridgeStatus], report: &mut 
         let text = format!("inbox.allow-origin: web pages of {} can use the token", origins.join(", "));
         report.add(AREA, Level::Ok, text, None);
     }
+    let hosts = settings.get(&keys::CALLBACKS_HOSTS).written();
+    match (hosts.is_empty(), settings.get(&keys::CALLBACKS_SECRET)) {
+        (true, _) => {}
+        (false, Some(_)) => {
+            let text = format!("callbacks.hosts: programs can have outcomes sent to {}", hosts.join(", "));
+            report.add(AREA, Level::Ok, text, None);
+        }
+        (false, None) => report.add(
+            AREA,
+            Level::Problem,
+            "callbacks.hosts: nothing is sent without callbacks.secret, 24 to 64 random bytes in Base64"
+                .to_owned(),
+            Some("`askbridge config edit`"),
+        ),
+    }
     let served = statuses.iter().filter(|status| status.agent == SERVER).filter_map(|status| {
         let address = status.address.as_deref()?;
         address.parse::<SocketAddr>().ok()

@@ -1,21 +1,22 @@
 //! Requests to servers of the user, and the webhook, which sends one when a question opens and another when it is
-//! settled.
+//! settled. Callbacks of programs are sent so, too.
 //! Requests follow no redirect, which could carry their content to another server. No error names the address, which
 //! may be a secret.
 //! The messages to ntfy are left to `ntfy.rs`.
 
 use std::{
     io::{self, BufRead, BufReader, Read},
+    thread,
     time::Duration,
 };
 
 use askbridge_core::desk::Record;
 use askbridge_settings::{Webhook, words::Disclosure};
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
+use tokio::sync::oneshot;
 use ureq::{
     Agent, Body,
-    http::{Response, header::AUTHORIZATION},
+    http::{HeaderName, Response, header::AUTHORIZATION},
     tls::{RootCerts, TlsConfig},
 };
 
@@ -44,19 +45,36 @@ fn agent(most: Duration) -> Agent {
 /// # Errors
 /// Returns why the server did not accept the request.
 pub(super) async fn post(url: &str, token: Option<&str>, json: &Value) -> Result<Value, String> {
-    let (url, token, body) = (url.to_owned(), bearer(token), json.to_string());
-    // ureq blocks its thread, on which the other ways may run.
-    let posted = spawn_blocking(move || {
+    let authorization = bearer(token).map(|token| (AUTHORIZATION, token));
+    post_with(url, authorization.into_iter().collect(), json.to_string()).await
+}
+
+/// Posts JSON with these headers.
+///
+/// # Errors
+/// Returns why the server did not accept the request.
+pub async fn send(url: &str, headers: &[(&'static str, String)], json: String) -> Result<(), String> {
+    let named = |(name, value): &(&'static str, String)| (HeaderName::from_static(name), value.clone());
+    post_with(url, headers.iter().map(named).collect(), json).await.map(drop)
+}
+
+async fn post_with(url: &str, headers: Vec<(HeaderName, String)>, body: String) -> Result<Value, String> {
+    let (url, (told, posted)) = (url.to_owned(), oneshot::channel());
+    let post = move || {
         let mut request = agent(limits::NOTIFY_REQUEST).post(&url).content_type("application/json");
-        if let Some(token) = token {
-            request = request.header(AUTHORIZATION, token);
+        for (name, value) in headers {
+            request = request.header(name, value);
         }
         let response = taken(request.send(&body))?;
         let mut text = String::new();
         let read = response.into_body().into_reader().take(REPLY).read_to_string(&mut text);
         // The server's reply matters to some callers only.
         Ok(read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or(Value::Null))
-    });
+    };
+    // ureq blocks its thread, on which others may run. A thread of the runtime would be waited for at its end.
+    let thread = thread::Builder::new().name("request".to_owned());
+    let started = thread.spawn(move || told.send(post()).unwrap_or_default());
+    started.map_err(|error| format!("no thread for the request: {error}"))?;
     posted.await.unwrap_or_else(|_| Err("the request was broken off".to_owned()))
 }
 

@@ -15,3 +15,4 @@ mod telling;
 pub use dispatch::{Trial, try_out};
 pub(crate) use follow::minute;
 pub use follow::{BUSY, NotifierStart, Slot, follow, take};
+pub use http::send;

@@ -24,7 +24,7 @@ pub async fn keep(
     question: Question,
     under: Option<AskedUnder>,
 ) -> Result<Kept, NotKept> {
-    let kept = match standing(inbox)?.ask(question, under).await {
+    let kept = match standing(inbox)?.ask(question, under, None).await {
         Err(NotKept::Ends(record)) => Kept { record, is_new: false },
         kept => kept?,
     };

@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 use super::{
     access::Inbox,
     handover::{Port, Submitter, pair},
-    kept::{KeptBy, Standing},
+    kept::{CallbackSender, KeptBy, Standing},
     ledger::{self, Ledger, latest_lost, latest_past},
     local_desk::LocalDesk,
     past::{HistoryFilter, PastQuestions},
@@ -92,7 +92,7 @@ impl BridgeInbox {
         identity: Identity,
         key: u64,
         kept: &[Record],
-        ledger: Arc<dyn Ledger>,
+        (ledger, callbacks): (Arc<dyn Ledger>, Arc<dyn CallbackSender>),
     ) -> (Self, LocalDesk, Work) {
         let store = Store::default();
         let now = identity.started_at;
@@ -101,7 +101,7 @@ impl BridgeInbox {
         let agent = LocalDesk::new(of_asker(Asker::Agent), store.clone());
         let passed = now.since(started);
         let (programs, decisions) = LocalDesk::of_kept(of_asker(Asker::Program), passed, store.clone());
-        let asker = AskerWork::Kept(decisions, Arc::clone(&ledger));
+        let asker = AskerWork::Kept(decisions, Arc::clone(&ledger), callbacks);
         let work = Work { asker, programs: programs.clone() };
         let inbox = Self::over(identity, store, AgentSide::Desk(agent), programs.clone(), None);
         (BridgeInbox { is_kept: true, ..inbox.with_ledger(Some(ledger)) }, programs, work)

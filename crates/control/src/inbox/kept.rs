@@ -27,6 +27,9 @@ pub enum NotKept {
     /// Another question was asked under the same key.
     #[error("the key was used for another question, {0}: take a new key, or send the very same question")]
     KeyUsed(QuestionId),
+    /// Its outcome cannot be sent to its callback.
+    #[error("callback: {0}")]
+    Callback(String),
     /// It is over.
     #[error("the question is over")]
     Over(Arc<Record>),
@@ -69,12 +72,42 @@ impl From<NotKept> for Refusal {
         match error {
             NotKept::Refused(refusal) => refusal,
             NotKept::KeyUsed(id) => Refusal::KeyUsed(id),
+            NotKept::Callback(why) => Refusal::BadQuestion(format!("callback: {why}")),
             NotKept::Over(record) => Refusal::Conflict(record),
             NotKept::Ends(_) => Refusal::Unavailable,
             NotKept::Held => Refusal::Held,
             NotKept::Unkept(why) => Refusal::NotKept(why),
         }
     }
+}
+
+/// What sends the outcomes of questions that no connection holds.
+pub trait CallbackSender: fmt::Debug + Send + Sync {
+    /// Checks that an outcome can be sent to this address.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn check(&self, url: &str) -> Result<(), String>;
+
+    /// A question opens whose outcome is to be sent to this address.
+    fn opens(&self, record: &Record, url: String);
+
+    /// A question is over, which survives a power loss.
+    fn over(&self, record: &Record);
+}
+
+/// Sends nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoCallbacks;
+
+impl CallbackSender for NoCallbacks {
+    fn check(&self, _: &str) -> Result<(), String> {
+        Err("this program sends none".to_owned())
+    }
+
+    fn opens(&self, _: &Record, _: String) {}
+
+    fn over(&self, _: &Record) {}
 }
 
 /// What keeps questions that no connection holds, for an inbox that need not have them itself. Cheap to clone; all clones
@@ -126,12 +159,16 @@ pub trait Standing: fmt::Debug + Send + Sync {
     fn has(&self, id: &QuestionId) -> bool;
 
     /// Asks a question that no connection holds, or finds the one that was asked under the same key. Ready once the question
-    /// survives a power loss. It is asked even if the future is dropped.
+    /// survives a power loss. It is asked even if the future is dropped. Its outcome is sent to the callback, if there is one.
     ///
     /// # Errors
     /// See [`NotKept`].
-    fn ask(&self, question: Question, under: Option<AskedUnder>)
-    -> BoxFuture<'static, Result<Kept, NotKept>>;
+    fn ask(
+        &self,
+        question: Question,
+        under: Option<AskedUnder>,
+        callback: Option<String>,
+    ) -> BoxFuture<'static, Result<Kept, NotKept>>;
 
     /// Waits until a question is over, for this long at most, and returns it as it is then. That it is over is told only
     /// once the outcome survives a power loss.

@@ -6,8 +6,8 @@ use std::{fmt, path::PathBuf, sync::Arc};
 
 use askbridge_core::{
     desk::{
-        BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Report, Submission,
-        Timestamp, Use,
+        AfterCallback, BridgeName, EarlierDecision, IdPrefix, LostQuestion, QuestionId, Record, Refusal,
+        Report, Submission, Timestamp, Use,
     },
     question::{Provenance, Question},
 };
@@ -42,6 +42,36 @@ pub struct KeptQuestions {
     pub last: u64,
     /// Those that are open, oldest first.
     pub questions: Vec<Record>,
+    /// The callbacks of those that are open, and of those whose outcome has not arrived.
+    pub callbacks: Vec<KeptCallback>,
+}
+
+/// The callback of a question that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptCallback {
+    /// The question.
+    pub id: QuestionId,
+    /// When it opened.
+    pub opened_at: Timestamp,
+    /// Where the outcome is sent.
+    pub url: String,
+    /// How often it was sent in vain.
+    pub attempts: u32,
+    /// When it is sent next, if it was sent before.
+    pub due: Option<Timestamp>,
+    /// When the question was over. `None` while it is open.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// What became of a callback that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallbackNote {
+    /// The question.
+    pub id: QuestionId,
+    /// When it opened.
+    pub opened_at: Timestamp,
+    /// What became of it.
+    pub after: AfterCallback,
 }
 
 /// A question that no connection holds.
@@ -51,6 +81,8 @@ pub struct Keeping {
     pub record: Arc<Record>,
     /// What recognizes it when it is asked again.
     pub asked_under: Option<AskedUnder>,
+    /// Where its outcome is sent.
+    pub callback: Option<String>,
 }
 
 /// What recognizes a question that is asked again.
@@ -205,6 +237,11 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     fn used(&self, record: &Arc<Record>) -> BoxFuture<'static, Result<Used, Refusal>> {
         let _ = record;
         futures::future::ready(Ok(Used::default())).boxed()
+    }
+
+    /// Notes what became of a callback. Returns at once. A callback whose entry is lost is sent again.
+    fn note_callback(&self, note: CallbackNote) {
+        let _ = note;
     }
 
     /// Ready once all earlier entries are written, or when the ledger gave up. A process awaits it before it ends. Returns

@@ -25,10 +25,10 @@ pub use bridge::BridgeInbox;
 pub(crate) use bridge::assumed;
 pub use handover::Port;
 pub(crate) use kept::NO_STANDING;
-pub use kept::{Consuming, Kept, KeptBy, NotKept, NotUsed, Standing};
+pub use kept::{CallbackSender, Consuming, Kept, KeptBy, NoCallbacks, NotKept, NotUsed, Standing};
 pub use ledger::{
-    AskedUnder, Home, Keeping, KeptBefore, KeptQuestions, Ledger, LeftToClient, Life, Used, Using,
-    WaitingBridge,
+    AskedUnder, CallbackNote, Home, Keeping, KeptBefore, KeptCallback, KeptQuestions, Ledger, LeftToClient,
+    Life, Used, Using, WaitingBridge,
 };
 pub(crate) use ledger::{latest_lost, latest_past, recall};
 pub use local_desk::{LocalDesk, QuestionHandle};

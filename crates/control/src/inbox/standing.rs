@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     access::Inbox,
     bridge::BridgeInbox,
-    kept::{Consuming, Kept, KeptBy, NotKept, NotUsed, Standing},
+    kept::{CallbackSender, Consuming, Kept, KeptBy, NotKept, NotUsed, Standing},
     ledger::{AskedUnder, Keeping, KeptBefore, KeptQuestions, Ledger, Used, Using},
     local_desk::LocalDesk,
     status::Identity,
@@ -38,6 +38,7 @@ pub struct StandingInbox {
     inbox: BridgeInbox,
     desk: LocalDesk,
     ledger: Arc<dyn Ledger>,
+    callbacks: Arc<dyn CallbackSender>,
     /// The last number that was given to a question.
     last: Arc<AtomicU64>,
     /// Whether the process ends, so that nobody waits any more.
@@ -46,22 +47,25 @@ pub struct StandingInbox {
 
 impl StandingInbox {
     /// Returns the inbox with the questions that an earlier process kept, which are open again, and the work that has to
-    /// run for it. `key` is a random number, as in [`askbridge_core::desk::Setup`].
+    /// run for it. `key` is a random number, as in [`askbridge_core::desk::Setup`]. The caller hands the callbacks that were
+    /// kept to `callbacks`.
     pub fn resume(
         kept: KeptQuestions,
         identity: Identity,
         key: u64,
         with: impl FnOnce(BridgeInbox) -> BridgeInbox,
         ledger: Arc<dyn Ledger>,
+        callbacks: Arc<dyn CallbackSender>,
     ) -> (Self, Work) {
-        let KeptQuestions { bridge, last, questions } = kept;
+        let KeptQuestions { bridge, last, questions, .. } = kept;
         let identity = Identity { bridge, ..identity };
-        let (inbox, desk, work) = BridgeInbox::of_kept(identity, key, &questions, Arc::clone(&ledger));
+        let keepers = (Arc::clone(&ledger), Arc::clone(&callbacks));
+        let (inbox, desk, work) = BridgeInbox::of_kept(identity, key, &questions, keepers);
         let inbox = with(inbox);
         let last = questions.iter().map(|record| record.id.number).fold(last, u64::max);
         desk.keep(questions);
         let (last, ends) = (Arc::new(AtomicU64::new(last)), CancellationToken::new());
-        (StandingInbox { inbox, desk, ledger, last, ends }, work)
+        (StandingInbox { inbox, desk, ledger, callbacks, last, ends }, work)
     }
 
     /// Tells those who wait that the process ends.
@@ -84,17 +88,26 @@ impl StandingInbox {
         served
     }
 
-    async fn keep(&self, question: Question, asked_under: Option<AskedUnder>) -> Result<Kept, NotKept> {
+    async fn keep(
+        &self,
+        question: Question,
+        asked_under: Option<AskedUnder>,
+        callback: Option<String>,
+    ) -> Result<Kept, NotKept> {
+        if let Some(Err(why)) = callback.as_deref().map(|url| self.callbacks.check(url)) {
+            return self.again(asked_under, NotKept::Callback(why)).await;
+        }
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let record = match self.desk.draft(number, question) {
             Ok(record) => Arc::new(record),
             // Who asks again needs no room.
-            Err(refusal) => return self.again(asked_under, refusal).await,
+            Err(refusal) => return self.again(asked_under, refusal.into()).await,
         };
-        let keeping = Keeping { record: Arc::clone(&record), asked_under };
+        let keeping = Keeping { record: Arc::clone(&record), asked_under, callback: callback.clone() };
         match self.ledger.keep(keeping).await.map_err(NotKept::Unkept)? {
             Some(before) => self.asked_before(before).await,
             None => {
+                callback.into_iter().for_each(|url| self.callbacks.opens(&record, url));
                 self.desk.keep([(*record).clone()]);
                 Ok(Kept { record: self.known(&record.id).unwrap_or(record), is_new: true })
             }
@@ -102,11 +115,11 @@ impl StandingInbox {
     }
 
     /// Finds the question that was asked under this key, where no other one can open.
-    async fn again(&self, asked_under: Option<AskedUnder>, refusal: Refusal) -> Result<Kept, NotKept> {
-        let Some(under) = asked_under else { return Err(refusal.into()) };
+    async fn again(&self, asked_under: Option<AskedUnder>, why: NotKept) -> Result<Kept, NotKept> {
+        let Some(under) = asked_under else { return Err(why) };
         match self.ledger.asked_before(under).await? {
             Some(before) => self.asked_before(before).await,
-            None => Err(refusal.into()),
+            None => Err(why),
         }
     }
 
@@ -223,6 +236,7 @@ impl Standing for StandingInbox {
         &self,
         question: Question,
         under: Option<AskedUnder>,
+        callback: Option<String>,
     ) -> BoxFuture<'static, Result<Kept, NotKept>> {
         if let Some(field) = question.fields.iter().find(|field| field.secret) {
             let why = format!("the field `{}` is secret, and the journal keeps no secret", field.name);
@@ -230,7 +244,7 @@ impl Standing for StandingInbox {
         }
         let this = self.clone();
         // A task, so that what is in the journal is also opened where the asker is gone by then.
-        let asking = tokio::spawn(async move { this.keep(question, under).await });
+        let asking = tokio::spawn(async move { this.keep(question, under, callback).await });
         asking.map(|kept| kept.unwrap_or_else(|failed| Err(NotKept::Unkept(failed.to_string())))).boxed()
     }
 
@@ -288,7 +302,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        inbox::LeftToClient,
+        inbox::{LeftToClient, NoCallbacks},
         rpc::played::{question, soon},
     };
 
@@ -309,7 +323,7 @@ mod tests {
             let records = self.records.lock().unwrap();
             let questions = records.values().filter(|record| record.is_open()).cloned().collect();
             let last = records.keys().map(|id| id.number).max().unwrap_or_default();
-            KeptQuestions { bridge: "kept".parse().unwrap(), last, questions }
+            KeptQuestions { bridge: "kept".parse().unwrap(), last, questions, callbacks: Vec::new() }
         }
 
         /// Returns an inbox of a new process with what is kept.
@@ -321,7 +335,8 @@ mod tests {
                 started_at: SystemTime::now().into(),
             };
             let ledger = Arc::clone(self) as Arc<dyn Ledger>;
-            let (standing, work) = StandingInbox::resume(self.kept(), identity, 7, |inbox| inbox, ledger);
+            let (standing, work) =
+                StandingInbox::resume(self.kept(), identity, 7, |inbox| inbox, ledger, Arc::new(NoCallbacks));
             (standing, tokio::spawn(work.run()))
         }
     }
@@ -422,18 +437,18 @@ mod tests {
     async fn a_key_names_one_question_for_ever() {
         let memory = Arc::new(Memory::default());
         let (standing, _work) = memory.inbox();
-        let first = standing.ask(question("Why?"), under("k", 1)).await.unwrap();
+        let first = standing.ask(question("Why?"), under("k", 1), None).await.unwrap();
         assert!(first.is_new && first.record.is_open());
-        let again = standing.ask(question("Why?"), under("k", 1)).await.unwrap();
+        let again = standing.ask(question("Why?"), under("k", 1), None).await.unwrap();
         assert_eq!((again.is_new, &again.record.id), (false, &first.record.id));
-        let other = standing.ask(question("What?"), under("k", 2)).await;
+        let other = standing.ask(question("What?"), under("k", 2), None).await;
         assert_eq!(other, Err(NotKept::KeyUsed(first.record.id.clone())));
         answered(&standing, &first.record.id, "x").await;
         // The next process knows it as well, and how it ended.
         let (standing, _work) = memory.inbox();
-        let again = standing.ask(question("Why?"), under("k", 1)).await.unwrap();
+        let again = standing.ask(question("Why?"), under("k", 1), None).await.unwrap();
         assert_eq!((again.is_new, again.record.is_open()), (false, false));
-        let without = standing.ask(question("Why?"), None).await.unwrap();
+        let without = standing.ask(question("Why?"), None, None).await.unwrap();
         assert!(without.is_new && without.record.id.number > first.record.id.number);
     }
 
@@ -448,16 +463,16 @@ mod tests {
             long.fields.extend((0..30).map(named));
             long
         };
-        let first = standing.ask(long("Why?"), under("k", 1)).await.unwrap().record;
+        let first = standing.ask(long("Why?"), under("k", 1), None).await.unwrap().record;
         let mut refused = Ok(());
         for number in 0..2 * limits::KEPT_BYTES / limits::QUESTION {
-            refused = standing.ask(long(&number.to_string()), None).await.map(drop);
+            refused = standing.ask(long(&number.to_string()), None, None).await.map(drop);
         }
         assert!(matches!(refused, Err(NotKept::Refused(Refusal::Full(_)))), "{refused:?}");
-        let again = standing.ask(long("Why?"), under("k", 1)).await.unwrap();
+        let again = standing.ask(long("Why?"), under("k", 1), None).await.unwrap();
         assert_eq!((again.is_new, &again.record.id), (false, &first.id));
-        assert!(matches!(standing.ask(long("Why?"), under("k", 2)).await, Err(NotKept::KeyUsed(_))));
-        assert!(standing.ask(long("Why?"), under("other", 1)).await.is_err());
+        assert!(matches!(standing.ask(long("Why?"), under("k", 2), None).await, Err(NotKept::KeyUsed(_))));
+        assert!(standing.ask(long("Why?"), under("other", 1), None).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
@@ -465,8 +480,8 @@ mod tests {
         let memory = Arc::new(Memory::default());
         let (standing, work) = memory.inbox();
         let timed = Question { timeout: Some(Duration::from_secs(60)), ..question("Soon?") };
-        let timed = standing.ask(timed, None).await.unwrap().record;
-        let open = standing.ask(question("Ever?"), None).await.unwrap().record;
+        let timed = standing.ask(timed, None, None).await.unwrap().record;
+        let open = standing.ask(question("Ever?"), None, None).await.unwrap().record;
         work.abort();
         // The wall clock does not move in this test, so the question opened that long ago.
         let opened_at = |record: &mut Record| {
@@ -487,7 +502,7 @@ mod tests {
     async fn who_waits_is_told_what_the_journal_has() {
         let memory = Arc::new(Memory::default());
         let (standing, _work) = memory.inbox();
-        let id = standing.ask(question("Why?"), None).await.unwrap().record.id.clone();
+        let id = standing.ask(question("Why?"), None, None).await.unwrap().record.id.clone();
         assert!(standing.outcome(&id, NOT_AT_ALL).await.unwrap().is_open());
         let waiting = tokio::spawn(standing.outcome(&id, limits::WAIT));
         *memory.fails.lock().unwrap() = true;
@@ -508,7 +523,7 @@ mod tests {
     async fn who_waits_hears_that_the_process_ends() {
         let memory = Arc::new(Memory::default());
         let (standing, _work) = memory.inbox();
-        let record = standing.ask(question("Why?"), None).await.unwrap().record;
+        let record = standing.ask(question("Why?"), None, None).await.unwrap().record;
         let waiting = tokio::spawn(standing.outcome(&record.id, limits::WAIT));
         standing.end();
         assert_eq!(soon(waiting).await.unwrap(), Err(NotKept::Ends(record)));
@@ -519,12 +534,15 @@ mod tests {
     async fn a_journal_that_fails_lets_no_question_open() {
         let memory = Arc::new(Memory { fails: Mutex::new(true), ..Memory::default() });
         let (standing, _work) = memory.inbox();
-        let refused = standing.ask(question("Why?"), under("k", 1)).await;
+        let refused = standing.ask(question("Why?"), under("k", 1), None).await;
         assert_eq!(refused, Err(NotKept::Unkept("the disk is full".to_owned())));
         assert_eq!(standing.inbox().store().read(|_, now| now.open_count()), 0);
         let mut secret = question("Why?");
         secret.fields[0].secret = true;
-        assert!(matches!(standing.ask(secret, None).await, Err(NotKept::Refused(Refusal::BadQuestion(_)))));
+        assert!(matches!(
+            standing.ask(secret, None, None).await,
+            Err(NotKept::Refused(Refusal::BadQuestion(_)))
+        ));
     }
 
     #[tokio::test]
@@ -532,8 +550,8 @@ mod tests {
         let memory = Arc::new(Memory::default());
         let (standing, _work) = memory.inbox();
         let [first, second] = ["One?", "Two?"].map(question);
-        let first = standing.ask(first, None).await.unwrap().record.id.clone();
-        let second = standing.ask(second, None).await.unwrap().record.id.clone();
+        let first = standing.ask(first, None, None).await.unwrap().record.id.clone();
+        let second = standing.ask(second, None, None).await.unwrap().record.id.clone();
         standing.withdraw(&first).await.unwrap();
         standing.withdraw(&first).await.unwrap();
         answered(&standing, &second, "x").await;

@@ -7,7 +7,7 @@ use askbridge_core::desk::Record;
 use futures::{StreamExt, stream::FuturesUnordered};
 use tokio::{sync::mpsc, time::sleep};
 
-use super::{handover::Intake, ledger::Ledger, local_desk::LocalDesk};
+use super::{handover::Intake, kept::CallbackSender, ledger::Ledger, local_desk::LocalDesk};
 use crate::limits;
 
 /// The background work of an inbox.
@@ -21,8 +21,8 @@ pub struct Work {
 pub(super) enum AskerWork {
     Bridge(Intake),
     Desk(LocalDesk),
-    /// The decisions about questions that are kept, and the ledger that keeps them.
-    Kept(mpsc::Receiver<Arc<Record>>, Arc<dyn Ledger>),
+    /// The decisions about questions that are kept, the ledger that keeps them, and what sends them to callbacks.
+    Kept(mpsc::Receiver<Arc<Record>>, Arc<dyn Ledger>, Arc<dyn CallbackSender>),
 }
 
 impl Work {
@@ -49,7 +49,9 @@ impl Work {
                 // The journal has to get the end of the programs' questions as well.
                 AskerWork::Bridge(intake) => intake.run(|| programs.close()).await,
                 AskerWork::Desk(desk) => desk.run().await,
-                AskerWork::Kept(decisions, ledger) => keep(decisions, &*ledger, programs).await,
+                AskerWork::Kept(decisions, ledger, callbacks) => {
+                    keep(decisions, &*ledger, &*callbacks, programs).await
+                }
             }
         };
         tokio::select! {
@@ -60,24 +62,32 @@ impl Work {
 }
 
 /// Writes each decision, several at a time, so that they share a sync. It is told once it survives a power loss.
-async fn keep(mut decisions: mpsc::Receiver<Arc<Record>>, ledger: &dyn Ledger, desk: &LocalDesk) {
+async fn keep(
+    mut decisions: mpsc::Receiver<Arc<Record>>,
+    ledger: &dyn Ledger,
+    callbacks: &dyn CallbackSender,
+    desk: &LocalDesk,
+) {
     let mut writing = FuturesUnordered::new();
     loop {
         tokio::select! {
             Some(record) = decisions.recv() => writing.push(written(record, ledger)),
-            Some(number) = writing.next(), if !writing.is_empty() => desk.written(number),
+            Some(record) = writing.next(), if !writing.is_empty() => {
+                desk.written(record.id.number);
+                callbacks.over(&record);
+            }
             else => return,
         }
     }
 }
 
-/// Writes a decision, however long the ledger fails, and returns the number of its question.
-async fn written(record: Arc<Record>, ledger: &dyn Ledger) -> u64 {
+/// Writes a decision, however long the ledger fails, and returns it.
+async fn written(record: Arc<Record>, ledger: &dyn Ledger) -> Arc<Record> {
     while !ledger.settled(&record).await {
         // What a ledger that fails was given waits in its queue: it need not be given again until that is written.
         while !ledger.flush().await {
             sleep(limits::KEPT_BACK_OFF).await;
         }
     }
-    record.id.number
+    record
 }

@@ -32,7 +32,10 @@ use tokio::net::UnixStream;
 pub use super::places::DiscoveryError;
 use super::places::{self, Places, at, make};
 use crate::{
-    inbox::{BridgeInbox, Home, Identity, KeptQuestions, Ledger, Life, LocalDesk, Port, StandingInbox, Work},
+    inbox::{
+        BridgeInbox, CallbackSender, Home, Identity, KeptQuestions, Ledger, Life, LocalDesk, Port,
+        StandingInbox, Work,
+    },
     limits,
     rpc::host::Host,
 };
@@ -303,6 +306,7 @@ pub async fn bind_standing(
     agent: String,
     kept: KeptQuestions,
     ledger: Arc<dyn Ledger>,
+    callbacks: Arc<dyn CallbackSender>,
     guarding: Guarding,
 ) -> Result<(StandingInbox, Host<Socket>), DiscoveryError> {
     let own = Places::here()?.own().join(kept.bridge.as_str()).with_extension(NAMED);
@@ -310,7 +314,7 @@ pub async fn bind_standing(
     drop(connect(&own).await);
     let identity = identity(agent, here());
     let with = |inbox: BridgeInbox| inbox.guarding(guarding);
-    let (standing, work) = StandingInbox::resume(kept, identity, random_key(), with, ledger);
+    let (standing, work) = StandingInbox::resume(kept, identity, random_key(), with, ledger, callbacks);
     let host = bind_inbox(standing.served(), work)?;
     Ok((standing, host))
 }

@@ -110,3 +110,95 @@ fn not_kept(why: NotKept) -> ErrorObjectOwned {
 fn invalid(why: String) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(ErrorCode::InvalidParams.code(), why, None::<()>)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::SystemTime};
+
+    use askbridge_core::{desk::Report, question::Responder};
+    use futures::{FutureExt, future::BoxFuture};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        inbox::{BridgeInbox, Consuming, Identity, Kept, NotUsed, Standing},
+        rpc::{
+            methods::{Caller, Methods},
+            played::question,
+            session::{Incoming, call},
+        },
+    };
+
+    /// It has one question, which nobody answers.
+    #[derive(Debug)]
+    struct Waiting(Arc<Record>);
+
+    impl Standing for Waiting {
+        fn id(&self, _: u64) -> QuestionId {
+            self.0.id.clone()
+        }
+
+        fn has(&self, id: &QuestionId) -> bool {
+            *id == self.0.id
+        }
+
+        fn ask(
+            &self,
+            _: Question,
+            _: Option<AskedUnder>,
+            _: Option<String>,
+        ) -> BoxFuture<'static, Result<Kept, NotKept>> {
+            let record = Arc::clone(&self.0);
+            async { Ok(Kept { record, is_new: true }) }.boxed()
+        }
+
+        fn outcome(
+            &self,
+            _: &QuestionId,
+            within: Duration,
+        ) -> BoxFuture<'static, Result<Arc<Record>, NotKept>> {
+            let record = Arc::clone(&self.0);
+            let waits = !within.is_zero();
+            async move { if waits { futures::future::pending().await } else { Ok(record) } }.boxed()
+        }
+
+        fn withdraw(&self, _: &QuestionId) -> BoxFuture<'static, Result<(), NotKept>> {
+            async { Ok(()) }.boxed()
+        }
+
+        fn consume(&self, _: Consuming) -> BoxFuture<'static, Result<Arc<Record>, NotUsed>> {
+            async { Err(NotUsed::NotAllowed("it is a question")) }.boxed()
+        }
+
+        fn report(&self, _: &QuestionId, _: Report) -> BoxFuture<'static, Result<(), NotUsed>> {
+            async { Err(NotUsed::NotAllowed("it is a question")) }.boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_that_wait_for_an_outcome_are_bounded_and_keep_no_others_out() {
+        let (bridge, started_at) = ("b".parse().expect("a name"), SystemTime::now().into());
+        let identity = Identity { bridge, agent: "inbox".to_owned(), folder: String::new(), started_at };
+        let (inbox, _port, _work) = BridgeInbox::new(identity, 1);
+        let id: QuestionId = "kept-p1".parse().expect("an ID");
+        let record = Record::new(id.clone(), question("Why?").into(), started_at);
+        inbox.kept_by().set(Ok(Arc::new(Waiting(record.into()))));
+        let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
+        let begin =
+            |request: &Value| Box::pin(call(&methods, Incoming { text: request.to_string(), room: None }));
+        let reply = |request: &Value| {
+            let reply = begin(request).now_or_never()?.expect("a reply");
+            Some(serde_json::from_slice::<Value>(reply.as_ref()).expect("JSON"))
+        };
+        let request = |params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "question_outcome", "params": params });
+        let now = request(json!({ "id": id }));
+        let waits = request(json!({ "id": id, "milliseconds": 600_000 }));
+        assert_eq!(reply(&json!([waits])).expect("no wait")[0]["result"]["id"], json!(id));
+        let mut waiting: Vec<_> = (0..limits::OUTCOMES).map(|_| begin(&waits)).collect();
+        assert!(waiting.iter_mut().all(|call| call.now_or_never().is_none()));
+        assert_eq!(reply(&waits).expect("a refusal")["error"]["data"]["name"], "too_many_requests");
+        assert_eq!(reply(&now).expect("no wait")["result"]["id"], json!(id), "they take no room of others");
+        drop(waiting);
+        assert_eq!(reply(&waits), None);
+    }
+}

@@ -1,6 +1,7 @@
 //! One question's life, in any protocol and for any responder: open, on its way to the asker, settled.
 //! How a question is asked and delivered on some wire is left to the rooms above. Pure: time is passed in.
 
+pub mod callbacks;
 pub mod event;
 pub mod id;
 pub mod input;
@@ -16,6 +17,7 @@ pub mod snapshot;
 pub mod state;
 pub mod time;
 
+pub use callbacks::{AfterCallback, Callback, Callbacks};
 pub use event::{Changes, Event, EventLog, Notice};
 pub use id::{Asker, BridgeName, IdPrefix, MachineName, QuestionId};
 pub use input::{Opening, Room, Setup, Submission, Ticket, TicketedSubmission};

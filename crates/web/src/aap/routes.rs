@@ -64,7 +64,7 @@ async fn create<I: Inbox>(
     let asked = question.action.as_ref().map(|action| action.digest.clone()).unwrap_or_default();
     // No header has a NUL: no key of REST is one of these.
     let under = AskedUnder { key: format!("\u{0}aap {key}"), digest: Sha256::digest(asked).to_vec() };
-    let Kept { record, is_new } = standing(&app)?.ask(question, Some(under)).await?;
+    let Kept { record, is_new } = standing(&app)?.ask(question, Some(under), None).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, written(&record)?).into_response())
 }
