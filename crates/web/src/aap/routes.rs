@@ -65,6 +65,7 @@ async fn create<I: Inbox>(
     // No header has a NUL: no key of REST is one of these.
     let under = AskedUnder { key: format!("\u{0}aap {key}"), digest: Sha256::digest(asked).to_vec() };
     let Kept { record, is_new } = standing(&app)?.ask(question, Some(under), None).await?;
+    app.inbox.keep_up(&record).await;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, written(&record)?).into_response())
 }
@@ -85,7 +86,9 @@ async fn show<I: Inbox>(
     let within = wait.map_or(Ok(Duration::ZERO), |wait| duration(&wait).ok_or_else(wrong))?;
     let (standing, id) = found(&app, &id)?;
     let _place = if within.is_zero() { None } else { Some(app.wait()?) };
-    written(&*waited(&*standing, &id, within).await?)
+    let record = waited(&*standing, &id, within).await?;
+    app.inbox.keep_up(&record).await;
+    written(&record)
 }
 
 /// Waits until a request is decided. Where the inbox ends, it is as it is.
@@ -104,7 +107,9 @@ async fn cancel<I: Inbox>(State(app): State<App<I>>, Path(id): Path<String>) -> 
         }
         withdrawn => {
             withdrawn?;
-            written(&*waited(&*standing, &id, Duration::ZERO).await?)
+            let record = waited(&*standing, &id, Duration::ZERO).await?;
+            app.inbox.keep_up(&record).await;
+            written(&record)
         }
     }
 }
