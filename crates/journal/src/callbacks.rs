@@ -1,12 +1,10 @@
 //! The callbacks of questions that no connection holds: where each outcome is sent, until it has arrived there.
 
-use std::time::Duration;
-
 use askbridge_control::inbox::{CallbackNote, KeptCallback};
-use askbridge_core::desk::{AfterCallback, Record, Timestamp};
+use askbridge_core::desk::{AfterCallback, Record};
 use rusqlite::{Connection, params};
 
-use super::{JournalError, connection::run, stored::millis};
+use super::{JournalError, connection::run, stored::millis, verify::time_of};
 
 /// Writes where the outcome of a question is sent.
 pub(super) fn add(connection: &Connection, record: &Record, url: &str) -> Result<(), JournalError> {
@@ -46,15 +44,11 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KeptCallback>, JournalE
         let id = row.get::<_, String>(0)?.parse().ok();
         let (url, attempts) = (row.get(2)?, row.get(3)?);
         let (due, ended_at) =
-            (row.get::<_, Option<i64>>(4)?.map(time), row.get::<_, Option<i64>>(5)?.map(time));
-        let opened_at = time(row.get(1)?);
+            (row.get::<_, Option<i64>>(4)?.map(time_of), row.get::<_, Option<i64>>(5)?.map(time_of));
+        let opened_at = time_of(row.get(1)?);
         Ok(id.map(|id| KeptCallback { id, opened_at, url, attempts, due, ended_at }))
     })?;
     Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-}
-
-fn time(millis: i64) -> Timestamp {
-    Timestamp::default().after(Duration::from_millis(u64::try_from(millis).unwrap_or_default()))
 }
 
 /// Forgets the callbacks of questions that are forgotten.
@@ -72,10 +66,10 @@ pub(super) fn prune(connection: &Connection) -> Result<(), JournalError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{sync::Arc, time::Duration};
 
     use askbridge_control::inbox::{Keeping, Ledger, Life};
-    use askbridge_core::desk::BridgeName;
+    use askbridge_core::desk::{BridgeName, Timestamp};
 
     use super::*;
     use crate::{

@@ -78,7 +78,16 @@ pub(super) async fn report<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    let report: Report = body::read(&headers, body, REPORT)?;
+    let report = read_report(&headers, body)?;
+    let record = find(&app, &name).await?;
+    let standing = kept(&app, &record)?;
+    standing.report(&record.id, report).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Reads what came of an approval.
+pub(super) fn read_report(headers: &HeaderMap, body: Bytes) -> Result<Report, Problem> {
+    let report: Report = body::read(headers, body, REPORT)?;
     let bad = |why: String| Problem::new(StatusCode::BAD_REQUEST, "bad_request", why);
     if !matches!(report.status, ReportStatus::Succeeded | ReportStatus::Failed) {
         return Err(bad(format!("status={}: neither `succeeded` nor `failed`", report.status)));
@@ -86,10 +95,7 @@ pub(super) async fn report<I: Inbox>(
     if report.note.as_ref().is_some_and(|note| note.len() > limits::REPORT) {
         return Err(bad(format!("note: longer than {} bytes", limits::REPORT)));
     }
-    let record = find(&app, &name).await?;
-    let standing = kept(&app, &record)?;
-    standing.report(&record.id, report).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(report)
 }
 
 /// Returns the inbox that keeps this question.

@@ -134,7 +134,7 @@ async fn over(standing: &dyn Standing, record: &Record) -> Result<Arc<Record>, N
 }
 
 pub(super) fn standing<I: Inbox>(app: &App<I>) -> Result<Arc<dyn Standing>, Problem> {
-    app.inbox.standing().map_err(|why| NotKept::Unkept(why.to_owned()).into())
+    app.inbox.standing().map_err(|why| Refusal::NotKept(why.to_owned()).into())
 }
 
 /// The parameters of a question that is shown.
@@ -205,7 +205,7 @@ pub(super) async fn withdraw<I: Inbox>(
 ) -> Result<StatusCode, Problem> {
     let record = find(&app, &name).await?;
     if !app.inbox.standing().is_ok_and(|standing| standing.has(&record.id)) {
-        return Err(NotKept::Held.into());
+        return Err(Refusal::Held.into());
     }
     asked::withdraw(&app.inbox, &record.id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -93,11 +93,11 @@ impl NewQuestion {
     }
 
     /// Returns the question.
-    pub(super) fn read(self) -> Result<Question, Refusal> {
-        let NewQuestion { subject, schema, changes, purpose, grant_ms, .. } = &self;
-        let (subject, schema) = (subject.clone(), schema.clone());
-        let manner = Manner { changes: *changes, schema: None, grant: grant_ms.map(Duration::from_millis) };
-        let is_permission = match purpose {
+    pub(super) fn read(mut self) -> Result<Question, Refusal> {
+        let (subject, schema) = (self.subject.take(), self.schema.take());
+        let grant = self.grant_ms.map(Duration::from_millis);
+        let manner = Manner { changes: self.changes, schema: None, grant };
+        let is_permission = match &self.purpose {
             Some(Purpose::Permission) => true,
             None | Some(Purpose::Question) => false,
             Some(other) => return bad(format!("purpose: {other} is neither `question` nor `permission`")),

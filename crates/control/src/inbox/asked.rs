@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use askbridge_core::{
-    desk::{IdPrefix, QuestionId, Record},
+    desk::{IdPrefix, QuestionId, Record, Refusal},
     question::Question,
 };
 use tokio::time::Duration;
@@ -59,7 +59,7 @@ pub async fn withdraw(inbox: &impl Inbox, id: &QuestionId) -> Result<(), NotKept
 }
 
 fn standing(inbox: &impl Inbox) -> Result<Arc<dyn Standing>, NotKept> {
-    inbox.standing().map_err(|why| NotKept::Unkept(why.to_owned()))
+    inbox.standing().map_err(|why| Refusal::NotKept(why.to_owned()).into())
 }
 
 /// Returns what keeps this question.
@@ -67,7 +67,7 @@ async fn holder(inbox: &impl Inbox, id: &QuestionId) -> Result<Arc<dyn Standing>
     let standing = standing(inbox)?;
     if !standing.has(id) {
         inbox.look_up(&IdPrefix::from(id)).await?;
-        return Err(NotKept::Held);
+        return Err(Refusal::Held.into());
     }
     Ok(standing)
 }

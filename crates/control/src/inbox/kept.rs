@@ -24,24 +24,12 @@ pub enum NotKept {
     /// The inbox refuses it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Another question was asked under the same key.
-    #[error("the key was used for another question, {0}: take a new key, or send the very same question")]
-    KeyUsed(QuestionId),
     /// Its outcome cannot be sent to its callback.
     #[error("callback: {0}")]
     Callback(String),
-    /// It is over.
-    #[error("the question is over")]
-    Over(Arc<Record>),
     /// The inbox ends. Its next process has the question.
     #[error("the inbox ends, and the question is kept: ask for it again")]
     Ends(Arc<Record>),
-    /// The connection of its asker holds it.
-    #[error("the connection that asked holds this question: its end withdraws the question")]
-    Held,
-    /// The journal does not keep it.
-    #[error("nothing can be kept beyond this connection: {0}")]
-    Unkept(String),
 }
 
 /// Why an approval is not used.
@@ -67,16 +55,18 @@ pub enum NotUsed {
     Reported(Report),
 }
 
+impl From<Refusal> for NotUsed {
+    fn from(refusal: Refusal) -> Self {
+        NotKept::from(refusal).into()
+    }
+}
+
 impl From<NotKept> for Refusal {
     fn from(error: NotKept) -> Self {
         match error {
             NotKept::Refused(refusal) => refusal,
-            NotKept::KeyUsed(id) => Refusal::KeyUsed(id),
             NotKept::Callback(why) => Refusal::BadQuestion(format!("callback: {why}")),
-            NotKept::Over(record) => Refusal::Conflict(record),
             NotKept::Ends(_) => Refusal::Unavailable,
-            NotKept::Held => Refusal::Held,
-            NotKept::Unkept(why) => Refusal::NotKept(why),
         }
     }
 }
@@ -180,7 +170,7 @@ pub trait Standing: fmt::Debug + Send + Sync {
     /// Withdraws a question. To withdraw it again succeeds.
     ///
     /// # Errors
-    /// `Over` if it was decided. See [`NotKept`] for others.
+    /// `Conflict` if it was decided. See [`NotKept`] for others.
     fn withdraw(&self, id: &QuestionId) -> BoxFuture<'static, Result<(), NotKept>>;
 
     /// Takes the approval of an action, which is spent then. The same key again succeeds again. Ready once that survives a

@@ -104,7 +104,7 @@ impl StandingInbox {
             Err(refusal) => return self.again(asked_under, refusal.into()).await,
         };
         let keeping = Keeping { record: Arc::clone(&record), asked_under, callback: callback.clone() };
-        match self.ledger.keep(keeping).await.map_err(NotKept::Unkept)? {
+        match self.ledger.keep(keeping).await.map_err(Refusal::NotKept)? {
             Some(before) => self.asked_before(before).await,
             None => {
                 callback.into_iter().for_each(|url| self.callbacks.opens(&record, url));
@@ -125,7 +125,7 @@ impl StandingInbox {
 
     async fn asked_before(&self, before: KeptBefore) -> Result<Kept, NotKept> {
         if !before.is_same {
-            return Err(NotKept::KeyUsed(before.id));
+            return Err(Refusal::KeyUsed(before.id).into());
         }
         let record = self.with_use(self.over(&before.id, Duration::ZERO).await?).await?;
         Ok(Kept { record, is_new: false })
@@ -148,9 +148,10 @@ impl StandingInbox {
         self.desk.withdraw(id.number).unwrap_or_default();
         let record = self.over(id, limits::LEDGER_WAIT).await?;
         if record.is_open() {
-            return Err(NotKept::Unkept("the journal cannot be written now: try again later".to_owned()));
+            let why = "the journal cannot be written now: try again later";
+            return Err(Refusal::NotKept(why.to_owned()).into());
         }
-        if is_withdrawn(&record) { Ok(()) } else { Err(NotKept::Over(record)) }
+        if is_withdrawn(&record) { Ok(()) } else { Err(Refusal::Conflict(record).into()) }
     }
 
     async fn take_approval(&self, consuming: Consuming) -> Result<Arc<Record>, NotUsed> {
@@ -163,14 +164,14 @@ impl StandingInbox {
         let at = Timestamp::from(SystemTime::now());
         let is_again = |used: &Used| key.is_some() && used.key == key;
         let before = match grant.expires.filter(|end| *end <= at) {
-            Some(end) => match self.ledger.used(&record).await.map_err(NotKept::from)? {
+            Some(end) => match self.ledger.used(&record).await? {
                 // Whoever took it in time may be told so again.
                 Used { used: Use { consumed_at: None, .. }, .. } => return Err(NotUsed::Expired(end)),
                 before => before,
             },
             None => {
                 let using = Using::Consume { at, key: key.clone() };
-                self.ledger.make_use(&record, using).await.map_err(NotKept::Unkept)?
+                self.ledger.make_use(&record, using).await.map_err(Refusal::NotKept)?
             }
         };
         match before.used.consumed_at {
@@ -186,7 +187,7 @@ impl StandingInbox {
         let record = self.over(id, Duration::ZERO).await?;
         granted(&record)?;
         let using = Using::Report(report.clone(), SystemTime::now().into());
-        let before = self.ledger.make_use(&record, using).await.map_err(NotKept::Unkept)?;
+        let before = self.ledger.make_use(&record, using).await.map_err(Refusal::NotKept)?;
         match before.used.report {
             Some(before) if before != report => Err(NotUsed::Reported(before)),
             _ => Ok(()),
@@ -245,7 +246,9 @@ impl Standing for StandingInbox {
         let this = self.clone();
         // A task, so that what is in the journal is also opened where the asker is gone by then.
         let asking = tokio::spawn(async move { this.keep(question, under, callback).await });
-        asking.map(|kept| kept.unwrap_or_else(|failed| Err(NotKept::Unkept(failed.to_string())))).boxed()
+        asking
+            .map(|kept| kept.unwrap_or_else(|failed| Err(Refusal::NotKept(failed.to_string()).into())))
+            .boxed()
     }
 
     fn outcome(&self, id: &QuestionId, within: Duration) -> BoxFuture<'static, Result<Arc<Record>, NotKept>> {
@@ -442,7 +445,7 @@ mod tests {
         let again = standing.ask(question("Why?"), under("k", 1), None).await.unwrap();
         assert_eq!((again.is_new, &again.record.id), (false, &first.record.id));
         let other = standing.ask(question("What?"), under("k", 2), None).await;
-        assert_eq!(other, Err(NotKept::KeyUsed(first.record.id.clone())));
+        assert_eq!(other, Err(Refusal::KeyUsed(first.record.id.clone()).into()));
         answered(&standing, &first.record.id, "x").await;
         // The next process knows it as well, and how it ended.
         let (standing, _work) = memory.inbox();
@@ -471,7 +474,10 @@ mod tests {
         assert!(matches!(refused, Err(NotKept::Refused(Refusal::Full(_)))), "{refused:?}");
         let again = standing.ask(long("Why?"), under("k", 1), None).await.unwrap();
         assert_eq!((again.is_new, &again.record.id), (false, &first.id));
-        assert!(matches!(standing.ask(long("Why?"), under("k", 2), None).await, Err(NotKept::KeyUsed(_))));
+        assert!(matches!(
+            standing.ask(long("Why?"), under("k", 2), None).await,
+            Err(NotKept::Refused(Refusal::KeyUsed(_)))
+        ));
         assert!(standing.ask(long("Why?"), under("other", 1), None).await.is_err());
     }
 
@@ -509,7 +515,7 @@ mod tests {
         let submitted = soon(standing.inbox().submit(&id, answer("x"), Provenance::bridge())).await;
         assert_eq!(submitted, Err(Refusal::Unknown));
         assert!(standing.outcome(&id, NOT_AT_ALL).await.unwrap().is_open(), "it is on its way");
-        assert!(matches!(standing.withdraw(&id).await, Err(NotKept::Unkept(_))));
+        assert!(matches!(standing.withdraw(&id).await, Err(NotKept::Refused(Refusal::NotKept(_)))));
         assert!(!waiting.is_finished());
         *memory.fails.lock().unwrap() = false;
         let told = soon(waiting).await.unwrap().unwrap();
@@ -535,7 +541,7 @@ mod tests {
         let memory = Arc::new(Memory { fails: Mutex::new(true), ..Memory::default() });
         let (standing, _work) = memory.inbox();
         let refused = standing.ask(question("Why?"), under("k", 1), None).await;
-        assert_eq!(refused, Err(NotKept::Unkept("the disk is full".to_owned())));
+        assert_eq!(refused, Err(Refusal::NotKept("the disk is full".to_owned()).into()));
         assert_eq!(standing.inbox().store().read(|_, now| now.open_count()), 0);
         let mut secret = question("Why?");
         secret.fields[0].secret = true;
@@ -555,7 +561,7 @@ mod tests {
         standing.withdraw(&first).await.unwrap();
         standing.withdraw(&first).await.unwrap();
         answered(&standing, &second, "x").await;
-        assert!(matches!(standing.withdraw(&second).await, Err(NotKept::Over(_))));
+        assert!(matches!(standing.withdraw(&second).await, Err(NotKept::Refused(Refusal::Conflict(_)))));
         let none: QuestionId = "kept-p9".parse().unwrap();
         assert_eq!(soon(standing.withdraw(&none)).await, Err(NotKept::Refused(Refusal::NotFound)));
         assert_eq!(memory.kept().questions, []);

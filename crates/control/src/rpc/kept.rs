@@ -48,6 +48,7 @@ pub(super) fn methods<I: Inbox>(
     let mut module = RpcModule::new((inbox, budgets.clone()));
     module.register_async_method(method::KEEP, async |params, context, extensions| {
         let KeepParams { question, key } = params.parse()?;
+        let question = made_by_asker(question).map_err(error)?;
         let under = key.map(|key| AskedUnder::new(&key, &question)).transpose();
         let under = under.map_err(|why| invalid(why.to_owned()))?;
         let kept = asked::keep(&context.0, question, under).await.map_err(not_kept)?;
@@ -66,6 +67,15 @@ pub(super) fn methods<I: Inbox>(
         asked::withdraw(&context.0, &full(&id)?).await.map_err(not_kept)
     })?;
     Ok(module)
+}
+
+/// Checks that a question has nothing that the inbox makes from what its asker says: an action with another digest than that
+/// of its subject would be allowed unseen.
+pub(super) fn made_by_asker(question: Question) -> Result<Question, Refusal> {
+    match question.action.is_some() || question.schema.is_some() {
+        true => Err(Refusal::BadQuestion("action, schema: only `POST /v1/questions` takes them".to_owned())),
+        false => Ok(question),
+    }
 }
 
 /// Reads a full ID.
@@ -200,5 +210,20 @@ mod tests {
         assert_eq!(reply(&now).expect("no wait")["result"]["id"], json!(id), "they take no room of others");
         drop(waiting);
         assert_eq!(reply(&waits), None);
+        // What binds a decision is made by the inbox alone.
+        let forged = json!({ "action": { "digest": "sha256:00", "request": {} }, "schema": {} });
+        for (name, value) in forged.as_object().expect("members") {
+            for method in ["question_ask", "question_keep"] {
+                let mut asked = serde_json::to_value(question("Why?")).expect("JSON");
+                asked[name] = value.clone();
+                let call =
+                    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "question": asked } });
+                assert_eq!(
+                    reply(&call).expect("a refusal")["error"]["data"]["name"],
+                    "bad_question",
+                    "{method}"
+                );
+            }
+        }
     }
 }

@@ -258,7 +258,7 @@ fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), 
     module.register_async_method(
         method::ASK,
         async |params, context, extensions| -> RpcResult<Settlement> {
-            let AskParams { question } = read(&params)?;
+            let question = kept::made_by_asker(read::<AskParams>(&params)?.question).map_err(error)?;
             drop(params);
             // From here on, the desk's bound on open questions counts the call.
             wait(&extensions);

@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use askbridge_control::inbox::{AskedUnder, Consuming, Inbox, Kept, NotKept, NotUsed, Standing};
-use askbridge_core::desk::{QuestionId, Record, Refusal, Report, ReportStatus};
+use askbridge_control::inbox::{AskedUnder, Consuming, Inbox, Kept, NotKept, NotUsed, Standing, asked};
+use askbridge_core::desk::{QuestionId, Record, Refusal};
 use axum::{
     Router,
     body::Bytes,
@@ -14,11 +14,11 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::wire;
 use crate::{
     app::App,
+    approval::read_report,
     asking::{duration, key, standing},
     body,
     problem::Problem,
@@ -61,9 +61,9 @@ async fn create<I: Inbox>(
     let bad = |why| Refused(StatusCode::BAD_REQUEST, "invalid_request", why);
     let text = str::from_utf8(&body).map_err(|error| bad(error.to_string()))?;
     let question = wire::read(text).map_err(bad)?;
-    let asked = question.action.as_ref().map(|action| action.digest.clone()).unwrap_or_default();
+    let digest = question.action.as_ref().map(|action| action.digest.clone().into_bytes());
     // No header has a NUL: no key of REST is one of these.
-    let under = AskedUnder { key: format!("\u{0}aap {key}"), digest: Sha256::digest(asked).to_vec() };
+    let under = AskedUnder { key: format!("\u{0}aap {key}"), digest: digest.unwrap_or_default() };
     let Kept { record, is_new } = standing(&app)?.ask(question, Some(under), None).await?;
     app.inbox.keep_up(&record).await;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
@@ -84,34 +84,15 @@ async fn show<I: Inbox>(
     let wrong =
         || Refused(StatusCode::BAD_REQUEST, "invalid_request", "wait: not a time such as `25s`".to_owned());
     let within = wait.map_or(Ok(Duration::ZERO), |wait| duration(&wait).ok_or_else(wrong))?;
-    let (standing, id) = found(&app, &id)?;
+    let (_, id) = found(&app, &id)?;
     let _place = if within.is_zero() { None } else { Some(app.wait()?) };
-    let record = waited(&*standing, &id, within).await?;
-    app.inbox.keep_up(&record).await;
-    written(&record)
-}
-
-/// Waits until a request is decided. Where the inbox ends, it is as it is.
-async fn waited(standing: &dyn Standing, id: &QuestionId, within: Duration) -> Result<Arc<Record>, NotKept> {
-    match standing.outcome(id, within).await {
-        Err(NotKept::Ends(record)) => Ok(record),
-        outcome => outcome,
-    }
+    written(&*asked::outcome(&app.inbox, &id, within).await?)
 }
 
 async fn cancel<I: Inbox>(State(app): State<App<I>>, Path(id): Path<String>) -> Result<Response, Refused> {
-    let (standing, id) = found(&app, &id)?;
-    match standing.withdraw(&id).await {
-        Err(NotKept::Over(_)) => {
-            Err(Refused(StatusCode::CONFLICT, "already_terminal", "the request is decided".to_owned()))
-        }
-        withdrawn => {
-            withdrawn?;
-            let record = waited(&*standing, &id, Duration::ZERO).await?;
-            app.inbox.keep_up(&record).await;
-            written(&record)
-        }
-    }
+    let (_, id) = found(&app, &id)?;
+    asked::withdraw(&app.inbox, &id).await?;
+    written(&*asked::outcome(&app.inbox, &id, Duration::ZERO).await?)
 }
 
 async fn consume<I: Inbox>(
@@ -121,7 +102,7 @@ async fn consume<I: Inbox>(
 ) -> Result<Response, Refused> {
     let key = needed_key(&headers)?;
     let (standing, id) = found(&app, &id)?;
-    let record = waited(&*standing, &id, Duration::ZERO).await?;
+    let record = asked::outcome(&app.inbox, &id, Duration::ZERO).await?;
     let grant = record.settlement.as_deref().and_then(|settlement| settlement.grant.as_deref());
     let not_approved = || Refused(StatusCode::CONFLICT, "not_approved", "nothing was approved".to_owned());
     let digest = grant.ok_or_else(not_approved)?.digest.clone();
@@ -134,13 +115,9 @@ async fn report<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Refused> {
-    let report: Report = body::read(&headers, body, r#"{"status":"succeeded"}"#)?;
-    if !matches!(report.status, ReportStatus::Succeeded | ReportStatus::Failed) {
-        let why = format!("status: {} is neither `succeeded` nor `failed`", report.status);
-        return Err(Refused(StatusCode::BAD_REQUEST, "invalid_request", why));
-    }
+    let report = read_report(&headers, body)?;
     let (standing, id) = found(&app, &id)?;
-    let record = waited(&*standing, &id, Duration::ZERO).await?;
+    let record = asked::outcome(&app.inbox, &id, Duration::ZERO).await?;
     if record.used.as_ref().is_none_or(|used| used.consumed_at.is_none()) {
         return Err(Refused(
             StatusCode::CONFLICT,
@@ -149,7 +126,7 @@ async fn report<I: Inbox>(
         ));
     }
     standing.report(&id, report).await?;
-    written(&*waited(&*standing, &id, Duration::ZERO).await?)
+    written(&*asked::outcome(&app.inbox, &id, Duration::ZERO).await?)
 }
 
 fn needed_key(headers: &HeaderMap) -> Result<String, Refused> {
@@ -178,15 +155,21 @@ fn written(record: &Record) -> Result<Response, Refused> {
 impl From<Problem> for Refused {
     fn from(problem: Problem) -> Self {
         let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Refused(status, "refused", problem.detail)
+        let code = if status.is_client_error() { "invalid_request" } else { "unavailable" };
+        Refused(status, code, problem.detail)
     }
 }
 
 impl From<NotKept> for Refused {
     fn from(error: NotKept) -> Self {
         match error {
-            NotKept::KeyUsed(_) => Refused(StatusCode::CONFLICT, "idempotency_conflict", error.to_string()),
             NotKept::Refused(Refusal::NotFound) => unknown(),
+            NotKept::Refused(Refusal::KeyUsed(_)) => {
+                Refused(StatusCode::CONFLICT, "idempotency_conflict", error.to_string())
+            }
+            NotKept::Refused(Refusal::Conflict(_)) => {
+                Refused(StatusCode::CONFLICT, "already_terminal", "the request is decided".to_owned())
+            }
             error => Problem::from(error).into(),
         }
     }

@@ -13,6 +13,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::limits;
 
+/// The program's own ID of each of these questions.
+const ID: &str = "aap";
+
 /// A tool call that waits for leave.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +51,7 @@ pub(super) fn read(body: &str) -> Result<Question, String> {
         description: agent_reasoning,
         ..program::NewSubject::default()
     };
-    let asked = Question { timeout: Some(timeout), ..Question::new(Origin::Program, "aap", Vec::new()) };
+    let asked = Question { timeout: Some(timeout), ..Question::new(Origin::Program, ID, Vec::new()) };
     let asked = Question { agent: Some("AAP".into()), ..asked };
     let context = context.filter(|context| !context.is_empty());
     program::permission_of(asked, members, subject, context, limits::AAP_GRANT)
@@ -96,7 +99,7 @@ struct Reported {
 /// Returns a record as a request. `None` if it is not one of this protocol.
 pub(super) fn request(record: &Record) -> Option<Request> {
     let question = &record.question;
-    let action = question.action.as_ref().filter(|_| question.id == "aap")?;
+    let action = question.action.as_ref().filter(|_| question.id == ID)?;
     let deadline_at = record.deadline?;
     let decision = record.settlement.as_deref().map(decision);
     let decided_at = decision.as_ref().map(|decision| decision.decided_at);
