@@ -1,0 +1,307 @@
+"""What the table of cases does not have: what passes unchanged, what the server gets, tools that ask twice or need pages
+to be opened first, the host's time, and permissions before chosen tools. Each check gives lines of what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from typing import Any, Callable, Iterator, Optional
+
+from cases import ACCEPT, action
+from host import KEY, NEW, OLD, Host, Message, said
+from place import Place
+from released import HERE, Server
+
+BOTH: Message = {"form": {}, "url": {}}
+# What differs from run to run: sealed states, and IDs that a server makes up.
+RANDOM = re.compile(r"v1\.[A-Za-z0-9_-]{40,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class Watched:
+    """A host, a bridge unless it is left out, and a server whose lines are kept."""
+
+    def __init__(
+        self, place: Place, server: Server, declared: Optional[Message], mode: Optional[str], version: str = OLD,
+        options: tuple[str, ...] = (),
+    ) -> None:
+        self.place, self.server = place, server
+        self.file = place.home / f"lines-{len(list(place.home.glob('lines-*')))}"
+        watched = [sys.executable, str(HERE / "tee.py"), str(self.file), *server.command]
+        bridge = [] if mode is None else [place.program, "mcp-proxy", "--elicitation", mode, *options, "--"]
+        self.host = Host([*bridge, *watched], {**place.env, "PACKAGES": server.packages}, declared, version)
+        self.host.open()
+
+    def got(self, who: str = "host") -> list[str]:
+        """Returns the lines that the server got or sent."""
+        kept = [json.loads(line) for line in self.file.read_text().splitlines()]
+        return [one["line"] for one in kept if one["from"] == who]
+
+    def ask(self, tool: str, *answers: Message, **params: Any) -> str:
+        since = len(self.host.received)
+        id = self.host.call(tool, **params)
+        for answer in answers:
+            question = self.host.asked(since)
+            since = len(self.host.received)
+            self.host.send(id=question["id"], **answer)
+        return said(self.host.response(id))
+
+
+def script(watched: Watched, server: Server) -> None:
+    """What is said in both runs whose lines are compared."""
+    refuse = {"error": {"code": -32601, "message": "Method not found"}}
+    watched.ask("plain", arguments={"text": "Grüße \"\\ \u2028"}, token="t/1")
+    declares = watched.host.capabilities != {}
+    if watched.host.version == OLD:
+        answers = [{"result": ACCEPT}, {"result": {"action": "decline"}}, {"result": {"action": "cancel"}}, refuse]
+        for answer in answers if declares else [refuse]:
+            watched.ask("form", *([answer] if declares or server.asks_undeclared else []))
+            watched.ask("link", *([answer] if declares or server.asks_undeclared else []))
+    elif declares or server.name == "fastmcp":
+        first = watched.host.response(watched.host.call("resolved"))
+        key, = first["result"]["inputRequests"]
+        watched.host.response(watched.host.again(first, {key: ACCEPT}, "resolved"))
+    watched.ask("links", arguments={"name": "calendar"})
+    watched.ask("links", arguments={"name": "calendar"})
+    watched.ask("slow", token=0)
+
+
+def passes_unchanged(place: Place, server: Server) -> Iterator[str]:
+    """`--elicitation host` changes nothing, in either direction."""
+    for version in [OLD, NEW] if server.is_new else [OLD]:
+        for declared in (None, BOTH):
+            direct = Watched(place, server, declared, None, version)
+            script(direct, server)
+            bridged = Watched(place, server, declared, "host", version)
+            script(bridged, server)
+            for watched in (direct, bridged):
+                watched.host.end()
+            if bridged.got() != [line for who, line in bridged.host.lines if who == "host"]:
+                yield f"{version}: the server got other lines than the host sent"
+            if bridged.got("server") != [line for who, line in bridged.host.lines if who == "server"]:
+                yield f"{version}: the host got other lines than the server sent"
+            for who in ("host", "server"):
+                one, two = ([RANDOM.sub("…", line) for line in watched.got(who)] for watched in (direct, bridged))
+                if one != two:
+                    yield f"{version}, {declared}: the {who}'s lines differ from those without a bridge"
+    if place.open():
+        yield "the inbox was asked"
+
+
+def server_gets(place: Place, server: Server) -> Iterator[str]:
+    """Of the host's lines, only the capabilities change; and tools that ask nothing give what they give without a bridge."""
+    for version in [OLD, NEW] if server.is_new else [OLD]:
+        for declared in (None, {}, BOTH):
+            watched = Watched(place, server, declared, "both", version)
+            watched.ask("plain", arguments={"text": "Grüße \"\\ \u2028"}, token="t/1")
+            watched.ask("slow", token=0)
+            watched.host.response(watched.host.request("tools/list"))
+            watched.host.end()
+            sent = [line for who, line in watched.host.lines if who == "host"]
+            if (got := watched.got()) != [completed(line) for line in sent]:
+                wrong = [(one, two) for one, two in zip(got, map(completed, sent)) if one != two]
+                yield f"{version}, {declared}: the server got {wrong[:1]}"
+            if watched.got("server") != [line for who, line in watched.host.lines if who == "server"]:
+                yield f"{version}, {declared}: the host got other lines than the server sent"
+
+
+def completed(line: str) -> str:
+    """Returns a line of the host with the modes of elicitation that it does not declare."""
+    message = json.loads(line)
+    params = message.get("params", {})
+    for capabilities in (
+        params.get("capabilities") if message.get("method") == "initialize" else None,
+        params.get("_meta", {}).get(KEY + "clientCapabilities"),
+    ):
+        if capabilities is not None:
+            elicitation = capabilities.setdefault("elicitation", {})
+            for mode in BOTH:
+                elicitation.setdefault(mode, {})
+    return json.dumps(message, separators=(",", ":"))
+
+
+def asks_twice(place: Place, server: Server) -> Iterator[str]:
+    """A tool that asks twice has two questions, one after the other; another call goes on meanwhile."""
+    watched = Watched(place, server, None, "both")
+    id = watched.host.call("twice")
+    first = place.asked()
+    if watched.ask("plain", arguments={"text": "meanwhile"}) != "plain meanwhile":
+        yield "another call does not go on while a question is open"
+    place.accept(first)
+    second = place.until(lambda: [one for one in place.open() if one["id"] != first["id"]], "no second question")[0]
+    place.reject(second)
+    text = said(watched.host.response(id))
+    if text.count('"accept"') != 1 or text.count('"decline"') != 1:
+        yield f"the tool heard {text}"
+    watched.host.end()
+
+
+def asks_several(place: Place, server: Server) -> Iterator[str]:
+    """Two questions of one result, and one in the next round: the server gets its state and its keys back, unchanged."""
+    if not server.is_new or server.name == "fastmcp":
+        return
+    watched = Watched(place, server, None, "both", NEW)
+    id = watched.host.call("resolved_twice", token="t")
+    place.accept(first := place.asked())
+    second = place.until(lambda: [one for one in place.open() if one["id"] != first["id"]], "no second round")[0]
+    place.accept(second)
+    text = said(watched.host.response(id))
+    if text.count("Broken door") != (2 if server.name == "mcp" else 3):
+        yield f"the tool heard {text}"
+    results = [json.loads(line)["result"] for line in watched.got("server") if '"input_required"' in line]
+    calls = [json.loads(line) for line in watched.got() if '"resolved_twice"' in line]
+    if len({call["id"] for call in calls}) != len(calls):
+        yield "a call was repeated under its own ID"
+    for result, call in zip(results, calls[1:]):
+        params = call["params"]
+        if params.get("requestState") != result.get("requestState"):
+            yield f"another state: {params.get('requestState')}"
+        if set(params["inputResponses"]) != set(result["inputRequests"]):
+            yield f"other keys: {list(params['inputResponses'])} for {list(result['inputRequests'])}"
+        if params["_meta"].get("progressToken") != "t" or params["arguments"] != {}:
+            yield f"other params: {params}"
+    watched.host.end()
+
+
+def pages_first(place: Place, server: Server) -> Iterator[str]:
+    """A call that needs pages to be opened (-32042): the bridge calls again once the person says so, or the server does."""
+    if not server.has_links:
+        return
+    for declared, mode in ((None, "both"), ({}, "both"), (BOTH, "inbox")):
+        watched = Watched(place, server, declared, mode)
+        about = f"{declared}, {mode}"
+        id = watched.host.call("links", arguments={"name": "one"})
+        record = place.asked()
+        if "tickets.example.com" not in json.dumps(record["question"]):
+            yield f"{about}: the host of the page is not shown"
+        place.accept(record)
+        if (text := said(watched.host.response(id))) != "linked one":
+            yield f"{about}: accepted, and the host was told {text}"
+        id = watched.host.call("links", arguments={"name": "two"})
+        place.reject(place.asked())
+        if not (text := said(watched.host.response(id))).startswith("error -32042"):
+            yield f"{about}: rejected, and the host was told {text}"
+        id = watched.host.call("links_complete", arguments={"name": "three"})
+        record = place.asked()
+        if (text := said(watched.host.response(id))) != "linked three":
+            yield f"{about}: the server said that it is done, and the host was told {text}"
+        if not place.is_empty():
+            yield f"{about}: the question stays open after the server said that it is done"
+        watched.host.end()
+    # A host that shows pages is told as without a bridge.
+    watched = Watched(place, server, BOTH, "both")
+    if not (text := watched.ask("links", arguments={"name": "one"})).startswith("error -32042"):
+        yield f"a host that shows pages was told {text}"
+    watched.host.end()
+
+
+def page_is_done(place: Place, server: Server) -> Iterator[str]:
+    """A server that says that a page is done with ends the question about it."""
+    if server.name == "fastmcp":
+        return
+    watched = Watched(place, server, None, "both")
+    id = watched.host.call("link_completes")
+    record = place.asked()
+    text = said(watched.host.response(id))
+    if action(server, text, OLD) != "accept":
+        yield f"the tool heard {text}"
+    if not place.is_empty():
+        yield "the question stays open"
+    elif (outcome := place.outcome(record["id"])) is None or "answered" in outcome and "by bridge" not in outcome:
+        yield f"its end is {outcome}"
+    watched.host.end()
+
+
+def host_waits(place: Place, server: Server) -> Iterator[str]:
+    """A host that gave a token is told of progress while its person thinks, and none after the end of its call."""
+    watched = Watched(place, server, None, "both")
+    id = watched.host.call("form", token="wait/1")
+    record = place.asked()
+    is_progress = lambda message: message.get("method") == "notifications/progress"  # noqa: E731
+    watched.host.find(is_progress, within=15)
+    place.until(lambda: len([one for one in watched.host.received if is_progress(one)]) > 1, "no second report")
+    place.accept(record)
+    watched.host.response(id)
+    watched.host.response(watched.host.request("ping"))
+    reports = [message["params"] for message in watched.host.received if is_progress(message)]
+    steps = [report["progress"] for report in reports]
+    if steps != sorted(set(steps)) or {report["progressToken"] for report in reports} != {"wait/1"}:
+        yield f"the reports are {reports}"
+    if not watched.host.received[-2].get("id") == id:
+        yield "something came after the end of the call"
+    # A host without a token is told nothing.
+    since = len(watched.host.received)
+    id = watched.host.call("form")
+    record = place.asked()
+    time.sleep(6)
+    if len(watched.host.received) > since:
+        yield f"without a token, the host got {watched.host.received[since:]}"
+    place.accept(record)
+    watched.host.response(id)
+    watched.host.end()
+
+
+def asks_before_tools(place: Place, server: Server) -> Iterator[str]:
+    """The tools that the settings name need a permission; a refused call is an ordinary result that says so."""
+    place.settings('[[mcp.ask]]\nserver = "tickets"\ntool = "pl*"\n')
+    watched = Watched(place, server, None, "both", options=("--name", "tickets"))
+    id = watched.host.call("plain", arguments={"text": "allowed"})
+    record = place.asked()
+    if '"plain allowed"' in json.dumps(watched.got("server")):
+        yield "the tool ran before it was allowed"
+    place.run("allow", record["id"], "--yes")
+    if (text := said(watched.host.response(id))) != "plain allowed":
+        yield f"allowed, and the host was told {text}"
+    id = watched.host.call("plain", arguments={"text": "refused"})
+    place.reject(place.asked())
+    text = said(watched.host.response(id))
+    if not text.startswith("isError") or any("refused" in line for line in watched.got() if "plain" in line):
+        yield f"refused, and the host was told {text}"
+    if watched.ask("slow", arguments={"steps": 1}) != "slow":
+        yield "another tool needs a permission as well"
+    watched.host.end()
+
+
+def everything(place: Place, server: Server) -> Iterator[str]:
+    """server-everything: 13 fields of every kind, its tool that only hosts with elicitation see, and a call as a task."""
+    watched = Watched(place, server, None, "both")
+    listed = watched.host.response(watched.host.request("tools/list"))["result"]["tools"]
+    names = {tool["name"] for tool in listed}
+    if not {"trigger-elicitation-request", "trigger-url-elicitation"} <= names:
+        yield "the tools that ask are not listed"
+    id = watched.host.call("trigger-elicitation-request")
+    record = place.asked()
+    if len(record["question"]["fields"]) != 13:
+        yield f"the form has {len(record['question']['fields'])} fields"
+    printed = place.run("answer", record["id"], "--field", "name=Ada", "--field", "integer=3", "--yes")
+    text = said(watched.host.response(id))
+    if '"name": "Ada"' not in text or '"integer": 3' not in text:
+        yield f"the tool heard {text[:300]}, the command said {printed.stdout}{printed.stderr}"
+    id = watched.host.call("trigger-url-elicitation", arguments={"url": "https://tickets.example.com/a", "errorPath": True})
+    place.accept(first := place.asked())
+    second = place.until(lambda: [one for one in place.open() if one["id"] != first["id"]], "no second question")[0]
+    place.accept(second)
+    if '"action": "accept"' not in (text := said(watched.host.response(id))):
+        yield f"the pages were opened, and the tool heard {text[:200]}"
+    watched.host.end()
+    yield from task(place, server)
+
+
+def task(place: Place, server: Server) -> Iterator[str]:
+    watched = Watched(place, server, None, "both")
+    host = watched.host
+    made = host.response(host.call("simulate-research-query", arguments={"topic": "tides", "ambiguous": True}, task={"ttl": 60000}))
+    host.find(lambda m: m.get("method") == "notifications/tasks/status" and m["params"]["status"] == "input_required")
+    id = host.request("tasks/result", taskId=made["result"]["task"]["taskId"])
+    record = place.asked()
+    place.run("answer", record["id"], "technical", "--yes")
+    if "technical" not in (text := said(host.response(id))):
+        yield f"the task heard {text[:200]}"
+    host.end()
+
+
+Check = Callable[[Place, Server], Iterator[str]]
+CHECKS: list[Check] = [
+    passes_unchanged, server_gets, asks_twice, asks_several, pages_first, page_is_done, host_waits, asks_before_tools,
+]
