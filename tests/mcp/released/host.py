@@ -41,10 +41,13 @@ class Host:
         declared: Optional[Message],
         version: str = OLD,
         capabilities: Optional[Message] = None,
+        lenient: bool = False,
     ) -> None:
         self.capabilities = {} if declared is None else {"elicitation": declared}
         self.capabilities |= capabilities or {}
         self.version = version
+        # Whether a line that is no object of JSON is passed over.
+        self.lenient = lenient
         self.lines: list[tuple[str, str]] = []
         self.received: list[Message] = []
         self.arrived = threading.Condition()
@@ -59,9 +62,15 @@ class Host:
     def read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                message = None
+            if self.lenient and not isinstance(message, dict):
+                continue
             with self.arrived:
                 self.lines.append(("server", line.rstrip("\n")))
-                self.received.append(json.loads(line))
+                self.received.append(message)
                 self.arrived.notify_all()
         with self.arrived:
             self.ended = True
@@ -149,5 +158,8 @@ def said(response: Message) -> str:
     if "error" in response:
         return f"error {response['error']['code']} {response['error']['message']}"
     result = response["result"]
-    text = " ".join(part.get("text", "") for part in result.get("content", []))
+    parts = result.get("content", [])
+    if not isinstance(parts, list):
+        return json.dumps(result)
+    text = " ".join(part.get("text", "") for part in parts)
     return f"isError {text}" if result.get("isError") else text

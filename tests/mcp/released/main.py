@@ -62,9 +62,9 @@ def host(program: hosts.Program, server: Server) -> Work:
 
 def works(folder: Path) -> list[Work]:
     all = servers(folder)
-    work = [check(all["everything"], others.everything)]
+    work = [check(all["everything"], others.everything), check(all["hostile"], others.hostile)]
     for server in all.values():
-        if server.name == "everything":
+        if server.name in ("everything", "hostile"):
             continue
         work += [check(server, it) for it in others.CHECKS]
         for era in VERSIONS if server.is_new else ["old"]:

@@ -7,10 +7,11 @@ import json
 import re
 import sys
 import time
+from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
 from cases import ACCEPT, action
-from host import KEY, NEW, OLD, Host, Message, said
+from host import KEY, NEW, OLD, Ended, Host, Message, said
 from place import Place
 from released import HERE, Server
 
@@ -35,7 +36,7 @@ class Watched:
 
     def got(self, who: str = "host") -> list[str]:
         """Returns the lines that the server got or sent."""
-        kept = [json.loads(line) for line in self.file.read_text().splitlines()]
+        kept = [json.loads(line) for line in self.file.read_text().split("\n") if line]
         return [one["line"] for one in kept if one["from"] == who]
 
     def ask(self, tool: str, *answers: Message, **params: Any) -> str:
@@ -299,6 +300,59 @@ def task(place: Place, server: Server) -> Iterator[str]:
     if "technical" not in (text := said(host.response(id))):
         yield f"the task heard {text[:200]}"
     host.end()
+
+
+def hostile(place: Place, server: Server) -> Iterator[str]:
+    """A server that does what none should: 10,000 questions at once, lines of 100 MB, the host's IDs, answers to itself."""
+    for declared in (None, BOTH):
+        for tool in ("many", "long_question", "long_result", "ids_of_the_host", "answers_itself", "same_id", "strange"):
+            watched = Quiet(place, server, declared)
+            try:
+                for one in watched.tried(tool):
+                    yield f"{tool}, declared {declared}: {one}"
+            except (Ended, AssertionError, ValueError) as error:
+                yield f"{tool}, declared {declared}: {type(error).__name__}: {str(error)[:300]}"
+            if not watched.host.end(30):
+                yield f"{tool}, declared {declared}: the bridge goes on without its host"
+            if not place.is_empty(15):
+                yield f"{tool}, declared {declared}: a question stays in the inbox"
+
+
+class Quiet:
+    """A host that answers nothing, and a bridge to the server of `servers/hostile.py`."""
+
+    def __init__(self, place: Place, server: Server, declared: Optional[Message]) -> None:
+        self.place = place
+        bridge = [place.program, "mcp-proxy", "--grace", "2s", "--"]
+        self.host = Host([*bridge, *server.command], place.env, declared, lenient=True)
+        self.host.open()
+
+    def tried(self, tool: str) -> Iterator[str]:
+        id = self.host.call(tool)
+        response = self.host.response(id, within=120)
+        text = said(response)
+        if len([one for one in self.host.received if one.get("id") == id and "method" not in one]) != 1:
+            yield "the call has two responses"
+        if tool == "ids_of_the_host":
+            # The server may say what it likes to the host's call; its question is another matter.
+            self.place.accept(self.place.asked())
+        if tool == "long_result" and len(text) != 100_000_000:
+            yield f"the result has {len(text)} characters"
+        if tool in ("answers_itself", "same_id"):
+            record = self.place.asked()
+            if len(self.place.open()) != 1:
+                yield f"{len(self.place.open())} questions are open"
+            self.place.accept(record)
+        heard = json.loads(said(self.host.response(self.host.call("count"), within=60)))
+        if tool == "answers_itself" and heard != {"own accept": 1}:
+            yield f"the server heard {heard}"
+        if tool == "ids_of_the_host" and heard != {f"{id} accept": 1}:
+            yield f"the server heard {heard}"
+        if tool == "same_id" and heard.get("same accept") != 1:
+            yield f"the server heard {heard}"
+        most = int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{self.host.process.pid}/status").read_text())[1]) // 1024  # type: ignore[index]
+        if most > 128:
+            yield f"the bridge took {most} MiB"
 
 
 Check = Callable[[Place, Server], Iterator[str]]

@@ -172,6 +172,7 @@ def main() -> None:
     for name, server in servers(Path(sys.argv[1])).items():
         if name == "everything":
             record_everything(server)
+        if name in ("everything", "hostile"):
             continue
         record_old(server)
         record_undeclared(server)

@@ -41,5 +41,6 @@ def servers(folder: Path) -> dict[str, Server]:
         Server("sdk", ["node", of("of_sdk.mjs")], packages=str(folder / "sdk")),
         Server("server", ["node", of("of_server.mjs")], packages=str(folder / "server"), is_new=True, resolves_in_old=True),
         Server("everything", ["node", str(everything)]),
+        Server("hostile", ["python3", of("hostile.py")]),
     ]
     return {server.name: server for server in all}
