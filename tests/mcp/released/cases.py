@@ -40,6 +40,10 @@ HOSTS: dict[str, Optional[tuple[float, Message]]] = {
 }
 
 
+# How the bridge lets a session begin, by the version of the protocol that the host begins with.
+SESSIONS = {OLD: "handshake", NEW: "any"}
+
+
 @dataclass(frozen=True)
 class Expected:
     """What a row has to give."""
@@ -81,7 +85,7 @@ class Row:
     def expected(self) -> Expected:
         asked = self.shows()
         if self.host == "ends the call":
-            return Expected(asked, asked and self.version == OLD, None, "rejected over by bridge")
+            return Expected(asked, asked and self.version == OLD, None, "rejected call_ended by client")
         if self.host == "goes":
             return Expected(asked, False, None, "rejected client_gone by bridge")
         if self.decides():
@@ -136,7 +140,8 @@ class Session:
 
     def __init__(self, place: Place, server: Server, declared: str, mode: str, version: str) -> None:
         self.place, self.server, self.version = place, server, version
-        command = [place.program, "mcp-proxy", "--name", "tickets", "--elicitation", mode, "--", *server.command]
+        options = ["--elicitation", mode, "--session", SESSIONS[version]]
+        command = [place.program, "mcp-proxy", "--name", "tickets", *options, "--", *server.command]
         self.host = Host(command, {**place.env, "PACKAGES": server.packages}, DECLARATIONS[declared], version)
         self.host.open()
 

@@ -78,6 +78,9 @@ class Host:
 
     def send(self, **message: Any) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":"))
+        self.write(line)
+
+    def write(self, line: str) -> None:
         with self.arrived:
             self.lines.append(("host", line))
         assert self.process.stdin is not None

@@ -60,10 +60,11 @@ def programs(folder: Path) -> list[Program]:
     ]
 
 
-def try_host(place: Place, program: Program, server: Server) -> Iterator[str]:
-    """Calls a tool of the server that asks by a form, with a person who answers it in the inbox."""
-    tool = "resolved" if program.is_new and server.is_new else "form"
-    bridge = [place.program, "mcp-proxy", "--name", "tickets", "--"]
+def try_host(place: Place, program: Program, server: Server, session: str) -> Iterator[str]:
+    """Calls a tool of the server that asks by a form, with a person who answers it in the inbox. In a session of the new
+    protocol, it asks by its result."""
+    tool = "resolved" if session == "any" else "form"
+    bridge = [place.program, "mcp-proxy", "--name", "tickets", "--session", session, "--"]
     # A server finds its packages, and a host its own, by the same name.
     served = ["env", f"PACKAGES={server.packages}", *bridge, *server.command]
     env = {**place.env, **dict(program.env), "PYTHONWARNINGS": "ignore"}

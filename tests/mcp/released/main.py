@@ -53,11 +53,11 @@ def check(server: Server, it: others.Check) -> Work:
     return f"{server.name}/{it.__name__}", play
 
 
-def host(program: hosts.Program, server: Server) -> Work:
+def host(program: hosts.Program, server: Server, session: str) -> Work:
     def play(place: Place) -> Iterator[tuple[str, list[str]]]:
-        yield program.name, list(hosts.try_host(place, program, server))
+        yield program.name, list(hosts.try_host(place, program, server, session))
 
-    return f"hosts/{program.name} with {server.name}", play
+    return f"hosts/{program.name} with {server.name}, --session {session}", play
 
 
 def works(folder: Path) -> list[Work]:
@@ -71,7 +71,10 @@ def works(folder: Path) -> list[Work]:
             for mode in ("both", "inbox"):
                 work += [cases(server, declared, mode, era) for declared in DECLARATIONS]
     for program in hosts.programs(folder):
-        work += [host(program, all[name]) for name in ("mcp", "sdk", "server")]
+        for server in (all[name] for name in ("mcp", "fastmcp", "sdk", "server")):
+            work.append(host(program, server, "handshake"))
+            if program.is_new and server.is_new:
+                work.append(host(program, server, "any"))
     return work
 
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
-from cases import ACCEPT, action
+from cases import ACCEPT, SESSIONS, SLOW, action
 from host import KEY, NEW, OLD, Ended, Host, Message, said
 from place import Place
 from released import HERE, Server
@@ -30,7 +30,8 @@ class Watched:
         self.place, self.server = place, server
         self.file = place.home / f"lines-{len(list(place.home.glob('lines-*')))}"
         watched = [sys.executable, str(HERE / "tee.py"), str(self.file), *server.command]
-        bridge = [] if mode is None else [place.program, "mcp-proxy", "--elicitation", mode, *options, "--"]
+        begins = ["--session", SESSIONS[version]]
+        bridge = [] if mode is None else [place.program, "mcp-proxy", "--elicitation", mode, *begins, *options, "--"]
         self.host = Host([*bridge, *watched], {**place.env, "PACKAGES": server.packages}, declared, version)
         self.host.open()
 
@@ -165,6 +166,49 @@ def asks_several(place: Place, server: Server) -> Iterator[str]:
     watched.host.end()
 
 
+def calls_do_not_mix(place: Place, server: Server) -> Iterator[str]:
+    """Two calls of a tool whose results have no state and the same key: each gets its own answer, in any order."""
+    if not server.is_new:
+        return
+    for order in ("ab", "ba"):
+        watched = Watched(place, server, BOTH, "both", NEW)
+        host, firsts, records = watched.host, {}, {}
+        for name in "ab":
+            firsts[name] = host.response(host.call("confirm", arguments={"place": name}))
+            new = lambda: [one for one in place.open() if one["id"] not in records.values()]  # noqa: E731
+            records[name] = place.until(new, "nothing is asked")[0]["id"]
+        # The inbox says yes to one. The host says no to both: for the first it is too late.
+        one, other = order
+        place.accept(next(record for record in place.open() if record["id"] == records[one]))
+        place.outcome(records[one])
+        time.sleep(SLOW)
+        for name in (other, one):
+            id = host.again(firsts[name], {"confirm": {"action": "decline"}}, "confirm", arguments={"place": name})
+            expected = f"{name}: {'accept' if name == one else 'decline'}"
+            if (text := said(host.response(id))) != expected:
+                yield f"{order}: the host was told {text!r} in place of {expected!r}"
+        if (outcome := place.outcome(records[other])) != "rejected user by client":
+            yield f"{order}: the other question ended: {outcome}"
+        host.end()
+
+
+def state_expires(place: Place, server: Server) -> Iterator[str]:
+    """The state of a server is good for some minutes, and a person takes longer: the answer is not lost."""
+    if server.name != "mcp":
+        return
+    place.env["STATE_SECONDS"] = "1"
+    watched = Watched(place, server, None, "both", NEW)
+    id = watched.host.call("resolved")
+    record = place.asked()
+    time.sleep(2)
+    place.accept(record)
+    if action(server, text := said(watched.host.response(id)), NEW) != "accept":
+        yield f"the host was told {text}"
+    if not place.is_empty():
+        yield "the same is asked again"
+    watched.host.end()
+
+
 def pages_first(place: Place, server: Server) -> Iterator[str]:
     """A call that needs pages to be opened (-32042): the bridge calls again once the person says so, or the server does."""
     if not server.has_links:
@@ -198,19 +242,41 @@ def pages_first(place: Place, server: Server) -> Iterator[str]:
 
 
 def page_is_done(place: Place, server: Server) -> Iterator[str]:
-    """A server that says that a page is done with ends the question about it."""
+    """A server that says that a page is done with ends the question about it, also in the host."""
     if server.name == "fastmcp":
         return
-    watched = Watched(place, server, None, "both")
-    id = watched.host.call("link_completes")
-    record = place.asked()
-    text = said(watched.host.response(id))
-    if action(server, text, OLD) != "accept":
+    for declared in (None, BOTH):
+        watched = Watched(place, server, declared, "both")
+        id = watched.host.call("link_completes")
+        record = place.asked()
+        text = said(watched.host.response(id))
+        if action(server, text, OLD) != "accept":
+            yield f"{declared}: the tool heard {text}"
+        if not place.is_empty():
+            yield f"{declared}: the question stays open"
+        elif (outcome := place.outcome(record["id"])) != "answered by bridge":
+            yield f"{declared}: its end is {outcome}"
+        heard = [message["method"] for message in watched.host.received if "method" in message]
+        complete = "notifications/elicitation/complete"
+        expected = [complete] if declared is None else ["elicitation/create", complete, "notifications/cancelled"]
+        if sorted(heard) != sorted(expected):
+            yield f"{declared}: the host heard {heard}"
+        watched.host.end()
+
+
+def host_is_late(place: Place, server: Server) -> Iterator[str]:
+    """What the host answers after the inbox is heard by nobody."""
+    watched = Watched(place, server, BOTH, "both")
+    id = watched.host.call("form")
+    question = watched.host.asked()
+    place.accept(place.asked())
+    if action(server, text := said(watched.host.response(id)), OLD) != "accept":
         yield f"the tool heard {text}"
-    if not place.is_empty():
-        yield "the question stays open"
-    elif (outcome := place.outcome(record["id"])) is None or "answered" in outcome and "by bridge" not in outcome:
-        yield f"its end is {outcome}"
+    count = len(watched.got())
+    watched.host.send(id=question["id"], result={"action": "accept", "content": {"title": "late", "count": 9}})
+    watched.host.response(watched.host.request("ping"))
+    if any("late" in line for line in watched.got()[count:]):
+        yield "the server got a second answer"
     watched.host.end()
 
 
@@ -245,7 +311,7 @@ def host_waits(place: Place, server: Server) -> Iterator[str]:
 
 def asks_before_tools(place: Place, server: Server) -> Iterator[str]:
     """The tools that the settings name need a permission; a refused call is an ordinary result that says so."""
-    place.settings('[[mcp.ask]]\nserver = "tickets"\ntool = "pl*"\n')
+    place.settings('[mcp]\nask = ["tickets/pl*"]\n')
     watched = Watched(place, server, None, "both", options=("--name", "tickets"))
     id = watched.host.call("plain", arguments={"text": "allowed"})
     record = place.asked()
@@ -300,6 +366,74 @@ def task(place: Place, server: Server) -> Iterator[str]:
     if "technical" not in (text := said(host.response(id))):
         yield f"the task heard {text[:200]}"
     host.end()
+
+
+SPELLINGS = [
+    r'{"jsonrpc":"2.0","id":%d,"method":"tools\u002fcall","params":{"name":"plain","arguments":{"text":"ran"}}}',
+    r'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"pl\u0061in","arguments":{"text":"ran"}}}',
+    r'{"jsonrpc":"2.0","id":%d,"\u006dethod":"tools/call","params":{"n\u0061me":"plain","arguments":{"text":"ran"}}}',
+    '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"slow","name":"plain","arguments":{"text":"ran"}}}',
+    '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"slow"},"params":{"name":"plain","arguments":{"text":"ran"}}}',
+    '{"jsonrpc":"2.0","id":%d,"method":"tools/list","method":"tools/call","params":{"name":"plain","arguments":{"text":"ran"}}}',
+    '[{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"plain","arguments":{"text":"ran"}}}]',
+    ' \t{"id":%d,"params":{"arguments":{"text":"ran"},"name":"plain"},"method":"tools/call","jsonrpc":"2.0"}\r',
+    '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"plain","arguments":{"text":"ran' + "n" * 9_000_000 + '"}}}',
+    '{"jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"progressToken":%d},"name":"plain","arguments":{"text":"ran"}}}',
+]
+
+
+def no_call_slips_past(place: Place, server: Server) -> Iterator[str]:
+    """No spelling of a call that needs a permission reaches the server without one."""
+    place.settings('[mcp]\nask = ["*/plain"]\n')
+    watched = Watched(place, server, None, "both")
+    for id, spelling in enumerate(SPELLINGS, 1000):
+        watched.host.write(spelling % id)
+        # Whatever is done about it is done when this is answered.
+        watched.host.response(watched.host.request("ping"))
+    time.sleep(1)
+    for line in watched.got("server"):
+        if "plain ran" in line:
+            yield f"the tool ran: {line[:100]}"
+    watched.host.end()
+
+
+def permission_then_question(place: Place, server: Server) -> Iterator[str]:
+    """A call that needs a permission, and then asks: each is asked once, and a call that is cancelled first never runs."""
+    place.settings('[mcp]\nask = ["*/resolved", "*/form", "*/plain"]\n')
+    for version in [OLD, NEW] if server.is_new else [OLD]:
+        watched = Watched(place, server, None, "both", version)
+        id = watched.host.call("resolved" if version == NEW else "form")
+        first = place.asked()
+        place.run("allow", first["id"], "--yes")
+        second = place.until(lambda: [one for one in place.open() if one["id"] != first["id"]], "no question")[0]  # noqa: B023
+        if [one["question"]["purpose"] for one in (first, second)] != ["permission", "question"]:
+            yield f"{version}: asked for {first['question']['purpose']} and {second['question']['purpose']}"
+        place.accept(second)
+        if action(server, text := said(watched.host.response(id)), version) != "accept":
+            yield f"{version}: the host was told {text}"
+        if not place.is_empty():
+            yield f"{version}: something is asked again"
+        id = watched.host.call("plain")
+        record = place.asked()
+        watched.host.send(method="notifications/cancelled", params={"requestId": id})
+        if (outcome := place.outcome(record["id"])) != "rejected call_ended by client":
+            yield f"{version}: the end of a cancelled call is {outcome}"
+        if any('"plain"' in line or "notifications/cancelled" in line for line in watched.got()):
+            yield f"{version}: the server heard of a call that was cancelled before it was allowed"
+        watched.host.end()
+
+
+def prompts(place: Place, server: Server) -> Iterator[str]:
+    """A prompt needs input as well."""
+    if server.name != "mcp":
+        return
+    watched = Watched(place, server, None, "both", NEW)
+    id = watched.host.request("prompts/get", name="described")
+    place.accept(place.asked())
+    response = watched.host.response(id)
+    if "Describe Broken door." not in json.dumps(response):
+        yield f"the host was told {response}"
+    watched.host.end()
 
 
 def hostile(place: Place, server: Server) -> Iterator[str]:
@@ -357,5 +491,6 @@ class Quiet:
 
 Check = Callable[[Place, Server], Iterator[str]]
 CHECKS: list[Check] = [
-    passes_unchanged, server_gets, asks_twice, asks_several, pages_first, page_is_done, host_waits, asks_before_tools,
+    passes_unchanged, server_gets, asks_twice, asks_several, calls_do_not_mix, state_expires, pages_first,
+    page_is_done, host_is_late, host_waits, asks_before_tools, no_call_slips_past, permission_then_question, prompts,
 ]

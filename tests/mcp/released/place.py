@@ -87,8 +87,8 @@ class Place:
 
         def look() -> Optional[str]:
             said = self.run("history", "--json", "--limit", "1000")
-            records = json.loads(said.stdout)["questions"] if said.stdout.strip() else []
-            for record in records:
+            kept = json.loads(said.stdout)["questions"] if said.stdout.strip() else []
+            for record in (one["record"] for one in kept):
                 if record["id"] == id and record.get("settlement"):
                     settlement = record["settlement"]
                     outcome = settlement["outcome"]

@@ -4,7 +4,6 @@ import json
 import logging
 
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import ToolError  # noqa: F401
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitRequestURLParams, InputRequiredResult
 from pydantic import BaseModel
@@ -86,6 +85,14 @@ async def resolved_link(context: Context) -> str | InputRequiredResult:
         return InputRequiredResult(input_requests={
             "connect": asked("Sign in.", url="https://tickets.example.com/connect?state=2")}, request_state="connect")
     return answer.action
+
+
+@server.tool
+async def confirm(place: str, context: Context) -> str | InputRequiredResult:
+    answer = (context.input_responses or {}).get("confirm")
+    if answer is None:
+        return InputRequiredResult(input_requests={"confirm": asked(f"Deploy to {place}?")})
+    return f"{place}: {answer.action}"
 
 
 server.run(transport="stdio", show_banner=False)

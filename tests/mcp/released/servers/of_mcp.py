@@ -2,17 +2,21 @@
 import asyncio
 import json
 import logging
+import os
 from typing import Annotated
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp_types import (ElicitRequest, ElicitRequestFormParams, ElicitRequestURLParams, InputRequiredResult)
 from pydantic import BaseModel
 
 logging.disable(logging.CRITICAL)
-server = MCPServer("tickets", version="1.0.0")
+# How long a state is good for: the package takes ten minutes.
+seconds = float(os.environ.get("STATE_SECONDS", "600"))
+server = MCPServer("tickets", version="1.0.0", request_state_security=RequestStateSecurity.ephemeral(ttl=seconds))
 required = set()
 # Tasks that go on after their call.
 later = []
@@ -119,6 +123,15 @@ async def resolved_link(context: Context) -> str | InputRequiredResult:
         return InputRequiredResult(input_requests={"connect": ElicitRequest(params=ElicitRequestURLParams(
             message="Sign in.", url="https://tickets.example.com/connect?state=2"))}, request_state="connect")
     return answer.action
+
+
+@server.tool()
+async def confirm(place: str, context: Context) -> str | InputRequiredResult:
+    answer = (context.input_responses or {}).get("confirm")
+    if answer is None:
+        return InputRequiredResult(input_requests={"confirm": ElicitRequest(params=ElicitRequestFormParams(
+            message=f"Deploy to {place}?", requested_schema=Ticket.model_json_schema()))})
+    return f"{place}: {answer.action}"
 
 
 @server.prompt()

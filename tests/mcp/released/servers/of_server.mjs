@@ -86,5 +86,11 @@ serveStdio(() => {
                 requestState: JSON.stringify({ first, aside: context.mcpReq.inputResponses.aside }) });
         return text({ before: state, second });
     });
+    server.registerTool('confirm', { inputSchema: z.object({ place: z.string() }) }, async ({ place }, context) => {
+        const answer = context.mcpReq.inputResponses?.confirm;
+        if (answer === undefined)
+            return inputRequired({ inputRequests: { confirm: inputRequired.elicit(ticket(`Deploy to ${place}?`)) } });
+        return text(`${place}: ${answer.action}`);
+    });
     return server;
 });
