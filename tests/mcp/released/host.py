@@ -12,7 +12,7 @@ from typing import Any, Callable, Optional
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 # No wait is longer.
-PATIENCE = 30.0
+PATIENCE = 120.0
 KEY = "io.modelcontextprotocol/"
 
 Message = dict[str, Any]

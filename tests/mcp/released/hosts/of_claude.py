@@ -43,7 +43,7 @@ def main() -> None:
             said = f"CALL: {name} {json.dumps({'name': 'calendar'} if tool == 'links' else {})}"
             subprocess.run(
                 [os.environ["CLAUDE"], "-p", "--strict-mcp-config", f"--mcp-config={config}", f"--allowedTools={name}", said],
-                env=env, cwd=home, stdin=subprocess.DEVNULL, stdout=sys.stderr, timeout=100,
+                env=env, cwd=home, stdin=subprocess.DEVNULL, stdout=sys.stderr, timeout=200,
             )
         finally:
             model.kill()
