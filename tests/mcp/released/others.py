@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
@@ -280,6 +281,40 @@ def host_is_late(place: Place, server: Server) -> Iterator[str]:
     watched.host.end()
 
 
+def both_at_once(place: Place, server: Server) -> Iterator[str]:
+    """The host and the inbox answer at about the same time: the tool hears one of them, and each is told who was first."""
+    for version in [OLD, NEW] if server.is_new else [OLD]:
+        watched = Watched(place, server, BOTH, "both", version)
+        host = watched.host
+        for round in range(12):
+            since = len(host.received)
+            id = host.call("form" if version == OLD else "resolved")
+            question = host.asked(since) if version == OLD else host.response(id)
+            record = place.asked()
+            time.sleep(SLOW)
+            printed: list[str] = []
+            person = threading.Thread(target=lambda: printed.append(place.accept(record)))  # noqa: B023
+            person.start()
+            # A command takes about as long to reach the bridge.
+            time.sleep(round * 0.01)
+            late = {"action": "accept", "content": {"title": "of the host", "count": 1}}
+            if version == OLD:
+                host.send(id=question["id"], result=late)
+            else:
+                id = host.again(question, {key: late for key in question["result"]["inputRequests"]}, "resolved")
+            text = said(host.response(id))
+            person.join()
+            by_host = "of the host" in text
+            if by_host == ("Broken door" in text):
+                yield f"{version}: the tool heard {text}"
+            if by_host == (" answered: " in printed[0] and "already" not in printed[0]):
+                yield f"{version}: the tool heard {text}, and the person was told {printed[0]!r}"
+            expected = f"answered by {'client' if by_host else 'command_line'}"
+            if (outcome := place.outcome(record["id"])) != expected:
+                yield f"{version}: the tool heard {text}, and the journal has {outcome}"
+        host.end()
+
+
 def host_waits(place: Place, server: Server) -> Iterator[str]:
     """A host that gave a token is told of progress while its person thinks, and none after the end of its call."""
     watched = Watched(place, server, None, "both")
@@ -492,5 +527,5 @@ class Quiet:
 Check = Callable[[Place, Server], Iterator[str]]
 CHECKS: list[Check] = [
     passes_unchanged, server_gets, asks_twice, asks_several, calls_do_not_mix, state_expires, pages_first,
-    page_is_done, host_is_late, host_waits, asks_before_tools, no_call_slips_past, permission_then_question, prompts,
+    both_at_once, page_is_done, host_is_late, host_waits, asks_before_tools, no_call_slips_past, permission_then_question, prompts,
 ]
