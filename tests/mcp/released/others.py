@@ -210,6 +210,18 @@ def state_expires(place: Place, server: Server) -> Iterator[str]:
     watched.host.end()
 
 
+def state_is_long(place: Place, server: Server) -> Iterator[str]:
+    """A result that asks is found however long it is: this server says last what kind of result it is."""
+    if server.name != "mcp":
+        return
+    watched = Watched(place, server, None, "both", NEW)
+    id = watched.host.call("resolved_much")
+    place.accept(place.asked())
+    if (text := said(watched.host.response(id))) != "accept 100000":
+        yield f"the host was told {text[:100]}"
+    watched.host.end()
+
+
 def pages_first(place: Place, server: Server) -> Iterator[str]:
     """A call that needs pages to be opened (-32042): the bridge calls again once the person says so, or the server does."""
     if not server.has_links:
@@ -526,6 +538,6 @@ class Quiet:
 
 Check = Callable[[Place, Server], Iterator[str]]
 CHECKS: list[Check] = [
-    passes_unchanged, server_gets, asks_twice, asks_several, calls_do_not_mix, state_expires, pages_first,
+    passes_unchanged, server_gets, asks_twice, asks_several, calls_do_not_mix, state_expires, state_is_long, pages_first,
     both_at_once, page_is_done, host_is_late, host_waits, asks_before_tools, no_call_slips_past, permission_then_question, prompts,
 ]

@@ -134,6 +134,15 @@ async def confirm(place: str, context: Context) -> str | InputRequiredResult:
     return f"{place}: {answer.action}"
 
 
+@server.tool()
+async def resolved_much(context: Context) -> str | InputRequiredResult:
+    answer = (context.input_responses or {}).get("ticket")
+    if answer is None:
+        return InputRequiredResult(request_state="x" * 100_000, input_requests={"ticket": ElicitRequest(
+            params=ElicitRequestFormParams(message="Which ticket?", requested_schema=Ticket.model_json_schema()))})
+    return f"{answer.action} {len(context.request_state or '')}"
+
+
 @server.prompt()
 async def described(context: Context) -> str | InputRequiredResult:
     answer = (context.input_responses or {}).get("ticket")
