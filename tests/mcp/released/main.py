@@ -66,7 +66,7 @@ def works(folder: Path) -> list[Work]:
     for server in all.values():
         if server.name in ("everything", "hostile"):
             continue
-        work += [check(server, it) for it in others.CHECKS]
+        work += [check(server, it) for it in others.checks(server)]
         for era in VERSIONS if server.is_new else ["old"]:
             for mode in ("both", "inbox"):
                 work += [cases(server, declared, mode, era) for declared in DECLARATIONS]

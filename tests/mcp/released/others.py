@@ -142,8 +142,6 @@ def asks_twice(place: Place, server: Server) -> Iterator[str]:
 
 def asks_several(place: Place, server: Server) -> Iterator[str]:
     """Two questions of one result, and one in the next round: the server gets its state and its keys back, unchanged."""
-    if not server.is_new or server.name == "fastmcp":
-        return
     watched = Watched(place, server, None, "both", NEW)
     id = watched.host.call("resolved_twice", token="t")
     place.accept(first := place.asked())
@@ -169,8 +167,6 @@ def asks_several(place: Place, server: Server) -> Iterator[str]:
 
 def calls_do_not_mix(place: Place, server: Server) -> Iterator[str]:
     """Two calls of a tool whose results have no state and the same key: each gets its own answer, in any order."""
-    if not server.is_new:
-        return
     for order in ("ab", "ba"):
         watched = Watched(place, server, BOTH, "both", NEW)
         host, firsts, records = watched.host, {}, {}
@@ -195,8 +191,6 @@ def calls_do_not_mix(place: Place, server: Server) -> Iterator[str]:
 
 def state_expires(place: Place, server: Server) -> Iterator[str]:
     """The state of a server is good for some minutes, and a person takes longer: the answer is not lost."""
-    if server.name != "mcp":
-        return
     place.env["STATE_SECONDS"] = "1"
     watched = Watched(place, server, None, "both", NEW)
     id = watched.host.call("resolved")
@@ -212,8 +206,6 @@ def state_expires(place: Place, server: Server) -> Iterator[str]:
 
 def state_is_long(place: Place, server: Server) -> Iterator[str]:
     """A result that asks is found however long it is: this server says last what kind of result it is."""
-    if server.name != "mcp":
-        return
     watched = Watched(place, server, None, "both", NEW)
     id = watched.host.call("resolved_much")
     place.accept(place.asked())
@@ -224,8 +216,6 @@ def state_is_long(place: Place, server: Server) -> Iterator[str]:
 
 def pages_first(place: Place, server: Server) -> Iterator[str]:
     """A call that needs pages to be opened (-32042): the bridge calls again once the person says so, or the server does."""
-    if not server.has_links:
-        return
     for declared, mode in ((None, "both"), ({}, "both"), (BOTH, "inbox")):
         watched = Watched(place, server, declared, mode)
         about = f"{declared}, {mode}"
@@ -256,8 +246,6 @@ def pages_first(place: Place, server: Server) -> Iterator[str]:
 
 def page_is_done(place: Place, server: Server) -> Iterator[str]:
     """A server that says that a page is done with ends the question about it, also in the host."""
-    if server.name == "fastmcp":
-        return
     for declared in (None, BOTH):
         watched = Watched(place, server, declared, "both")
         id = watched.host.call("link_completes")
@@ -472,8 +460,6 @@ def permission_then_question(place: Place, server: Server) -> Iterator[str]:
 
 def prompts(place: Place, server: Server) -> Iterator[str]:
     """A prompt needs input as well."""
-    if server.name != "mcp":
-        return
     watched = Watched(place, server, None, "both", NEW)
     id = watched.host.request("prompts/get", name="described")
     place.accept(place.asked())
@@ -537,7 +523,21 @@ class Quiet:
 
 
 Check = Callable[[Place, Server], Iterator[str]]
-CHECKS: list[Check] = [
-    passes_unchanged, server_gets, asks_twice, asks_several, calls_do_not_mix, state_expires, state_is_long, pages_first,
-    both_at_once, page_is_done, host_is_late, host_waits, asks_before_tools, no_call_slips_past, permission_then_question, prompts,
-]
+
+
+def checks(server: Server) -> list[Check]:
+    """Returns the checks that a server is for."""
+    all: list[Check] = [
+        passes_unchanged, server_gets, asks_twice, both_at_once, host_is_late, host_waits, asks_before_tools,
+        no_call_slips_past, permission_then_question,
+    ]
+    if server.is_new:
+        all += [calls_do_not_mix]
+    if server.has_links:
+        all += [pages_first, page_is_done]
+    if server.is_new and server.name != "fastmcp":
+        all += [asks_several]
+    # What only this package does.
+    if server.name == "mcp":
+        all += [state_expires, state_is_long, prompts]
+    return all
