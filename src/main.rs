@@ -62,6 +62,8 @@ fn main() -> ExitCode {
         Command::Notify(args) => command::run(command::notify(&context, args)),
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => command::run(command::mcp(args, LocalHosts::default())),
+        #[cfg(feature = "mcp")]
+        Command::McpHttp(args) => command::run(command::mcp_http(&context, args)),
         Command::Config(args) => command::run(command::config(&context, args)),
         #[cfg(feature = "journal")]
         Command::History(args) => command::run(command::history(&context, args)),

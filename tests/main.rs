@@ -48,6 +48,9 @@ mod matrix;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(test)]
+#[cfg(all(feature = "mcp", feature = "mock"))]
+mod mcp_http;
+#[cfg(test)]
 #[cfg(feature = "mock")]
 mod mock;
 #[cfg(test)]

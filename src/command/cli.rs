@@ -10,6 +10,8 @@ use super::fleet::FleetArgs;
 use super::history::HistoryArgs;
 #[cfg(feature = "mcp")]
 use super::mcp::McpArgs;
+#[cfg(feature = "mcp")]
+use super::mcp_http::McpHttpArgs;
 #[cfg(feature = "mock")]
 use super::mock::{DemoArgs, MockAgentArgs, MockArgs, MockClientArgs};
 #[cfg(feature = "notify")]
@@ -94,6 +96,10 @@ pub enum Command {
     /// Run an MCP server whose tool asks you a question
     #[cfg(feature = "mcp")]
     Mcp(LazyArgs<McpArgs>),
+    /// Reach an MCP server over HTTP, for a host on stdio (`askbridge mcp-proxy --url` runs this)
+    #[cfg(feature = "mcp")]
+    #[command(hide = true)]
+    McpHttp(LazyArgs<McpHttpArgs>),
     /// Serve the open questions of all bridges over HTTP
     Inbox(LazyArgs<InboxArgs>),
     /// Answer in a browser: open the page of the inbox, and start the inbox if none runs

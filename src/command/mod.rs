@@ -34,6 +34,8 @@ mod list;
 mod machine;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_http;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod next;
@@ -81,6 +83,8 @@ pub use list::list;
 pub use machine::machine;
 #[cfg(feature = "mcp")]
 pub use mcp::mcp;
+#[cfg(feature = "mcp")]
+pub use mcp_http::mcp_http;
 pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::notify;

@@ -5,11 +5,14 @@ mod answering;
 pub mod attach;
 pub mod codex;
 pub mod copilot;
+mod events;
 pub mod hook;
 mod inboxes;
 pub mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
+#[cfg(feature = "mcp")]
+pub mod mcp_http;
 pub mod opencode;
 mod trust;
 

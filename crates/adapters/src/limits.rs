@@ -1,6 +1,7 @@
 //! The bounds and the times of adapters to agents. Sizes are in bytes unless their name says otherwise.
 
 pub mod mcp;
+pub mod mcp_http;
 
 use std::time::Duration;
 

@@ -265,6 +265,11 @@ pub const MACHINES: &str = "machine";
 /// The description of that table.
 pub const MACHINES_ABOUT: &str = "Other machines whose questions are shown here, each named by its table";
 
+/// The table that repeats, one for each MCP server over HTTP.
+pub const MCP_SERVERS: &str = "mcp.servers";
+/// The description of that table.
+pub const MCP_SERVERS_ABOUT: &str = "What is sent to an MCP server over HTTP (`askbridge mcp-proxy --url`). Only your own file can have these";
+
 /// Returns whether there is a table of this name.
 pub fn is_section(path: &str) -> bool {
     SECTIONS.iter().any(|(name, _)| *name == path)

@@ -14,6 +14,7 @@ use super::{
     key::{AnyKey, Key, Project, Setting},
     keys,
     machine_tables::{self, MachineTable},
+    mcp_servers::{self, McpServer},
     place::{self, Layer, Place, Problem, StoredValue, printable, unknown_named},
     rule_tables::{self, RuleTable},
 };
@@ -59,6 +60,7 @@ pub struct Settings {
     rules: Vec<Rule>,
     rule_tables: Vec<RuleTable>,
     machines: Vec<MachineTable>,
+    mcp_servers: Vec<McpServer>,
     home: Option<PathBuf>,
     problems: Vec<Problem>,
 }
@@ -128,6 +130,11 @@ impl Settings {
         &self.machines
     }
 
+    /// Returns the user's MCP servers over HTTP, in the order of the file; also those with a mistake.
+    pub fn mcp_servers(&self) -> &[McpServer] {
+        &self.mcp_servers
+    }
+
     /// Returns the values that are ignored, and why.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -142,8 +149,9 @@ impl Settings {
     }
 
     fn file(&mut self, file: &SettingsFile, is_project: bool) {
-        let document =
-            document::read(&file.text, &|name| keys::is_section(name) || machine_tables::is_table(name));
+        let document = document::read(&file.text, &|name| {
+            keys::is_section(name) || machine_tables::is_table(name) || mcp_servers::is_table(name)
+        });
         let mut found: Vec<Problem> = Vec::new();
         let origin = |mark: Mark| {
             let place = Place { path: file.path.clone(), line: mark.line, column: mark.column };
@@ -158,26 +166,15 @@ impl Settings {
             found.push(Problem { origin: Some(origin(Mark { line: 1, column: 1 })), message });
         }
         let mut tables = BTreeMap::new();
-        // A project's file comes with its repository, whose authors may neither decide for the user nor name commands
-        // that are run on the user's machine.
-        let of_rules =
-            if is_project { rule_tables::refuse(&document) } else { self.rules_of(&document, &origin) };
+        let of_tables = self.tables_of(&document, is_project, &origin);
         found.extend(
-            of_rules.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
+            of_tables.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
         );
-        let of_machines = match is_project {
-            true => machine_tables::refuse(&document),
-            false => {
-                let (machines, problems) = machine_tables::read(&document, &origin);
-                self.machines = machines;
-                problems
-            }
+        let has_own_pass = |path: &[String]| {
+            rule_tables::is_of_rule(path)
+                || machine_tables::is_of_machine(path)
+                || mcp_servers::is_of_server(path)
         };
-        found.extend(
-            of_machines.into_iter().map(|(mark, message)| Problem { origin: Some(origin(mark)), message }),
-        );
-        let has_own_pass =
-            |path: &[String]| rule_tables::is_of_rule(path) || machine_tables::is_of_machine(path);
         for entry in document.entries.iter().filter(|entry| !has_own_pass(&entry.path)) {
             // The position of a problem is the name for a mistake in the name, else the value.
             let (mark, taken) = self.entry(entry, is_project, &mut tables, &origin);
@@ -189,6 +186,29 @@ impl Settings {
             problem.origin.as_ref().and_then(Layer::place).map(|place| (place.line, place.column))
         });
         self.keep(found, &file.path);
+    }
+
+    /// Stores the rules, the machines and the MCP servers of the user's file. Returns their mistakes.
+    fn tables_of(
+        &mut self,
+        document: &document::Document,
+        is_project: bool,
+        origin: &dyn Fn(Mark) -> Layer,
+    ) -> Vec<(Mark, String)> {
+        if is_project {
+            // A project's file comes with its repository, whose authors may neither decide for the user nor name
+            // commands that are run on the user's machine, nor where secrets are sent.
+            let refused = [
+                rule_tables::refuse(document),
+                machine_tables::refuse(document),
+                mcp_servers::refuse(document),
+            ];
+            return refused.concat();
+        }
+        let (machines, of_machines) = machine_tables::read(document, origin);
+        let (servers, of_servers) = mcp_servers::read(document, self.home.as_deref(), origin);
+        (self.machines, self.mcp_servers) = (machines, servers);
+        [self.rules_of(document, origin), of_machines, of_servers].concat()
     }
 
     /// Stores the rules of the user's file. Returns their mistakes.
@@ -259,13 +279,23 @@ impl Settings {
 
     /// Adds a problem if the file has a secret and others may read it.
     fn shared_secret(&mut self, file: &SettingsFile) {
+        if !file.is_readable_by_others {
+            return;
+        }
+        let path = file.path.display();
         let secret = keys::all().find(|key| key.is_secret() && self.values.contains_key(key.path()));
-        if let Some(key) = secret.filter(|_| file.is_readable_by_others) {
+        if let Some(key) = secret {
             let stored = self.stored(key);
-            let path = file.path.display();
             let message =
                 format!("`{}` is a secret, and others may read it here: chmod 600 {path}", key.path());
             self.problems.push(Problem { origin: Some(stored.origin), message });
+        }
+        if self.mcp_servers.iter().any(McpServer::has_secret) {
+            let message = format!(
+                "the headers of [[{}]] are secrets, and others may read them here: chmod 600 {path}",
+                keys::MCP_SERVERS
+            );
+            self.problems.push(Problem { origin: None, message });
         }
     }
 

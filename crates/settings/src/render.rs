@@ -21,6 +21,9 @@ const HIDDEN: &str = "(hidden: `askbridge config get` prints it)";
 /// A rule, as an example.
 const RULE: &str =
     "# name = \"tests\"\n# command = \"cargo test *\"\n# dangerous = true\n# then = \"allow\"\n";
+/// An MCP server, as an example.
+const MCP_SERVER: &str = "# url = \"https://mcp.example.org/mcp\"\n\
+    # headers = { Authorization = { env = \"TOKEN\", prefix = \"Bearer \" } }\n";
 /// The most characters of a line of a comment.
 const WIDTH: usize = 100;
 
@@ -79,6 +82,13 @@ pub fn file(settings: &Settings, with_origin: bool) -> String {
         let line = format!("{key} = {}{origin}\n", toml(&stored.value));
         table(&mut out, &format!("[{}.{}]", keys::MACHINES, quoted_name(&machine.name)), [line].into_iter());
     }
+    for server in settings.mcp_servers() {
+        let lines = server.values.iter().map(|(name, stored)| {
+            let origin = if with_origin { format!("  # {}", stored.origin) } else { String::new() };
+            format!("{name} = {}{origin}\n", toml(&stored.value))
+        });
+        table(&mut out, &format!("[[{}]]", keys::MCP_SERVERS), lines);
+    }
     out
 }
 
@@ -136,6 +146,9 @@ pub fn template() -> String {
     comment(&mut out, "");
     comment(&mut out, &format!("{}.", keys::MACHINES_ABOUT));
     push(&mut out, format_args!("# [{}.box]\n# ssh = \"me@box.lan\"\n", keys::MACHINES));
+    comment(&mut out, "");
+    comment(&mut out, &format!("{}.", keys::MCP_SERVERS_ABOUT));
+    push(&mut out, format_args!("# [[{}]]\n{MCP_SERVER}", keys::MCP_SERVERS));
     out
 }
 
@@ -247,6 +260,8 @@ pub struct SettingsList {
     pub rules: Vec<Vec<SettingEntry>>,
     /// The machines by their names, each with its value.
     pub machines: BTreeMap<String, SettingEntry>,
+    /// The MCP servers over HTTP in their order, each with its values. Texts of headers are replaced.
+    pub mcp_servers: Vec<Vec<SettingEntry>>,
     /// The values that are ignored.
     pub problems: Vec<ProblemEntry>,
 }
@@ -334,6 +349,9 @@ impl SettingsList {
         let machines = settings.machines().iter();
         let machines =
             machines.map(|machine| (machine.name.to_string(), entry(machine.value.0, &machine.value.1)));
+        let servers = settings.mcp_servers().iter();
+        let servers =
+            servers.map(|server| server.values.iter().map(|(key, stored)| entry(key, stored)).collect());
         let problems = settings.problems().iter().map(ProblemEntry::from);
         let file = file.map(|path| path.display().to_string());
         SettingsList {
@@ -342,6 +360,7 @@ impl SettingsList {
             projects: projects.collect(),
             rules: rules.collect(),
             machines: machines.collect(),
+            mcp_servers: servers.collect(),
             problems: problems.collect(),
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     key::AnyKey,
-    keys, machine_tables,
+    keys, machine_tables, mcp_servers,
     render::{of_section, shown},
 };
 use crate::rule::{
@@ -43,6 +43,13 @@ pub fn document() -> Value {
         "description": keys::MACHINES_ABOUT,
         "additionalProperties": machine_tables::schema(),
     });
+    // The table itself has other settings, or none.
+    let (mcp, servers) = keys::MCP_SERVERS.split_once('.').unwrap_or_default();
+    if root["properties"][mcp].is_null() {
+        root["properties"][mcp] = object("MCP servers");
+    }
+    root["properties"][mcp]["properties"][servers] =
+        json!({ "type": "array", "items": mcp_servers::schema() });
     root["properties"][keys::RULES] = json!({ "type": "array", "items": rule });
     root["properties"]["notify"]["properties"]["project"] = json!({ "type": "array", "items": project });
     root

@@ -61,6 +61,8 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, CommandE
     }
     let set = context.settings_here();
     look_at_settings(&set, &mut report);
+    #[cfg(feature = "mcp")]
+    look_at_headers(&set, &mut report);
     let statuses = sockets::look(context, around.as_ref(), &mut report).await;
     let inbox = server::look(&set, &statuses, &mut report);
     if let Some(around) = &around {
@@ -183,5 +185,23 @@ pub(super) fn look_at_settings(settings: &Settings, report: &mut Report) {
             None => "no settings file of your own: the defaults apply".to_owned(),
         };
         report.add(SETTINGS, Level::Ok, text, None);
+    }
+}
+
+/// Checks whether each header that the settings name for an MCP server has a value.
+#[cfg(feature = "mcp")]
+fn look_at_headers(settings: &Settings, report: &mut Report) {
+    // Mistakes in the settings are reported already.
+    for server in settings.mcp_servers().iter().filter(|server| server.mistake.is_none()) {
+        match crate::command::mcp_http::check(server) {
+            Ok((address, count)) => {
+                report.add(SETTINGS, Level::Ok, format!("{address}: {count} headers have a value"), None);
+            }
+            Err(why) => {
+                let text = format!("nothing is sent to an MCP server: {why}");
+                let advice = "set it where `askbridge mcp-proxy` is started, or `askbridge config edit`";
+                report.add(SETTINGS, Level::Problem, text, Some(advice));
+            }
+        }
     }
 }

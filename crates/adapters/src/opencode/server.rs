@@ -1,6 +1,6 @@
 //! Calls to an opencode server. They check that the server is opencode, list its open questions, answer one, and open
 //! its stream of events. Each call is an HTTP/1.1 request without TLS on a separate connection. Of server-sent events,
-//! only the data is read. The choice of when to call is left to `session.rs`.
+//! only the data is used. The choice of when to call is left to `session.rs`.
 
 use std::{future::Future, io, sync::Arc};
 
@@ -15,11 +15,9 @@ use axum::{
     },
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use bytes::BytesMut;
 use futures::StreamExt;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use memchr::memchr;
 use serde::Deserialize;
 use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
@@ -28,6 +26,7 @@ use super::address::Address;
 use crate::{
     answering::Delivery,
     attach::Secret,
+    events::EventReader,
     limits,
     trust::{self, Untrusted},
 };
@@ -275,74 +274,29 @@ async fn in_time<T>(work: impl Future<Output = Result<T, HttpError>>) -> Result<
 /// The events of a response.
 pub(super) struct Events {
     body: BodyDataStream,
-    /// The bytes of a line that is not complete yet.
-    rest: BytesMut,
-    lines: Lines,
+    /// What was received of the events that follow.
+    rest: Bytes,
+    reader: EventReader,
 }
 
 impl Events {
     pub(super) fn new(body: Body) -> Self {
-        Events { body: body.into_data_stream(), rest: BytesMut::new(), lines: Lines::default() }
+        let reader = EventReader::new(limits::OPENCODE_REPLY);
+        Events { body: body.into_data_stream(), rest: Bytes::new(), reader }
     }
 
     /// Returns the data of the next event. `None` if the stream has ended, broke off, or is silent for too long.
     /// Cancel safe.
-    pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
+    pub(super) async fn next(&mut self) -> Option<Bytes> {
         loop {
-            while let Some(end) = memchr(b'\n', &self.rest) {
-                let line = self.rest.split_to(end + 1);
-                if let Some(data) = self.lines.take(&line) {
-                    return Some(data);
+            // An event that is too long is skipped, and the next events are still read.
+            while let Some(event) = self.reader.read(&mut self.rest) {
+                if event.data.is_some() {
+                    return event.data;
                 }
             }
-            let read = timeout(limits::OPENCODE_SILENCE, self.body.next()).await;
-            let bytes: Bytes = read.ok()??.ok()?;
-            self.rest.extend_from_slice(&bytes);
-            if self.rest.len() > limits::OPENCODE_REPLY && memchr(b'\n', &self.rest).is_none() {
-                // The beginning of a line that is too long: what follows belongs to an event that is skipped.
-                self.rest.clear();
-                self.lines.skip();
-            }
+            self.rest = timeout(limits::OPENCODE_SILENCE, self.body.next()).await.ok()??.ok()?;
         }
-    }
-}
-
-/// The lines of one event.
-#[derive(Default)]
-struct Lines {
-    data: Vec<u8>,
-    has_data: bool,
-    is_skipped: bool,
-}
-
-impl Lines {
-    /// Takes a line, and returns the data if the event ends with it.
-    fn take(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.is_empty() {
-            let Lines { data, has_data, is_skipped } = std::mem::take(self);
-            return (has_data && !is_skipped).then_some(data);
-        }
-        let data = line.strip_prefix(b"data:")?;
-        // An event that is too long must neither fill the memory nor end the stream: the next events are still read.
-        if self.data.len() + data.len() > limits::OPENCODE_REPLY {
-            self.skip();
-        }
-        if !self.is_skipped {
-            // By the standard, the data lines of an event are joined by newlines, without the space behind each colon.
-            if self.has_data {
-                self.data.push(b'\n');
-            }
-            self.has_data = true;
-            self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
-        }
-        None
-    }
-
-    /// Skips the event that has begun.
-    fn skip(&mut self) {
-        *self = Lines { is_skipped: true, ..Lines::default() };
     }
 }
 
@@ -359,7 +313,7 @@ mod tests {
         let body = Body::from_stream(stream::iter(chunks.into_iter().map(Ok::<_, Infallible>)));
         let (mut events, mut read) = (Events::new(body), Vec::new());
         while let Some(data) = events.next().await {
-            read.push(String::from_utf8(data).expect("text"));
+            read.push(String::from_utf8(data.to_vec()).expect("text"));
         }
         read
     }

@@ -1,0 +1,4 @@
+//! Conversations with the relay as tables.
+
+mod cases;
+mod stage;
