@@ -63,6 +63,7 @@ def host(program: hosts.Program, server: Server, session: str) -> Work:
 def works(folder: Path) -> list[Work]:
     all = servers(folder)
     work = [check(all["everything"], others.everything), check(all["hostile"], others.hostile)]
+    work.append(check(all["everything"], others.over_http))
     for server in all.values():
         if server.name in ("everything", "hostile"):
             continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import subprocess
 import sys
 import threading
 import time
@@ -12,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
 from cases import ACCEPT, SESSIONS, SLOW, action
-from host import KEY, NEW, OLD, Ended, Host, Message, said
+from host import KEY, NEW, OLD, PATIENCE, Ended, Host, Message, said
 from place import Place
 from released import HERE, Server
 
@@ -469,6 +471,70 @@ def prompts(place: Place, server: Server) -> Iterator[str]:
     watched.host.end()
 
 
+def port_of(server: Server, env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
+    """Starts a server that listens on the loopback."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [*server.command, "streamableHttp"] if server.name == "everything" else server.command
+    process = subprocess.Popen(
+        command, env={**env, "PORT": str(port)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process, port
+        except OSError:
+            time.sleep(0.1)
+    process.kill()
+    raise Ended("the server does not listen")
+
+
+def over_http(place: Place, server: Server) -> Iterator[str]:
+    """A server over streamable HTTP: what it asks is answered, progress comes, and a call that the host ends is over."""
+    process, port = port_of(server, place.env)
+    try:
+        yield from through(place, server, f"http://127.0.0.1:{port}/mcp")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def through(place: Place, server: Server, url: str) -> Iterator[str]:
+    form, link = ("form", "link")
+    pages: Message = {}
+    if server.name == "everything":
+        form, link, pages = "trigger-elicitation-request", "trigger-url-elicitation", {"url": "https://tickets.example.com/a"}
+    for version in [OLD, NEW] if server.is_new else [OLD]:
+        options = ["--name", "tickets", "--session", SESSIONS[version]]
+        host = Host([place.program, "mcp-proxy", *options, "--url", url], place.env, None, version)
+        host.open()
+        tools = (form, link) if version == OLD else ("resolved", "resolved_link")
+        for tool, arguments in zip(tools, ({}, pages)):
+            id = host.call(tool, arguments=arguments)
+            record = place.asked()
+            if tool == "trigger-elicitation-request":
+                place.run("answer", record["id"], "--field", "name=Ada", "--yes")
+            else:
+                place.accept(record)
+            if "accept" not in (text := said(host.response(id))) and "Broken door" not in text:
+                yield f"{version}, {tool}: the host was told {text[:200]}"
+        if server.name != "everything":
+            id = host.call("slow", token="p")
+            host.response(id)
+            steps = [one["params"]["progress"] for one in host.received if one.get("method") == "notifications/progress"]
+            if steps != [1, 2, 3]:
+                yield f"{version}: the progress is {steps}"
+        id = host.call(tools[0])
+        record = place.asked()
+        host.send(method="notifications/cancelled", params={"requestId": id, "reason": "it took too long"})
+        if (outcome := place.outcome(record["id"])) != "rejected call_ended by client":
+            yield f"{version}: the end of a cancelled call is {outcome}"
+        if not host.end(20):
+            yield f"{version}: the bridge goes on without its host"
+
+
 def hostile(place: Place, server: Server) -> Iterator[str]:
     """A server that does what none should: 10,000 questions at once, lines of 100 MB, the host's IDs, answers to itself."""
     for declared in (None, BOTH):
@@ -537,6 +603,8 @@ def checks(server: Server) -> list[Check]:
         all += [pages_first, page_is_done]
     if server.is_new and server.name != "fastmcp":
         all += [asks_several]
+    if server.listens:
+        all += [over_http]
     # What only this package does.
     if server.name == "mcp":
         all += [state_expires, state_is_long, prompts]

@@ -18,6 +18,8 @@ class Server:
     packages: str = ""
     # It speaks the protocol of 2026-07-28 as well.
     is_new: bool = False
+    # It serves HTTP as well.
+    listens: bool = False
     # It withdraws its question when the host cancels the call.
     withdraws: bool = False
     # Its -32042 reaches the host.
@@ -35,12 +37,13 @@ def servers(folder: Path) -> dict[str, Server]:
     python = lambda name: str(folder / name / "bin" / "python")  # noqa: E731
     everything = folder / "sdk/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
     all = [
-        Server("mcp", [python("mcp"), of("of_mcp.py")], is_new=True, withdraws=True, resolves_in_old=True, asks_undeclared=both),
-        Server("fastmcp", [python("fastmcp"), of("of_fastmcp.py")], is_new=True, withdraws=True, has_links=False,
+        Server("mcp", [python("mcp"), of("of_mcp.py")], is_new=True, listens=True, withdraws=True,
+               resolves_in_old=True, asks_undeclared=both),
+        Server("fastmcp", [python("fastmcp"), of("of_fastmcp.py")], is_new=True, listens=True, withdraws=True, has_links=False,
                asks_undeclared=both),
         Server("sdk", ["node", of("of_sdk.mjs")], packages=str(folder / "sdk")),
         Server("server", ["node", of("of_server.mjs")], packages=str(folder / "server"), is_new=True, resolves_in_old=True),
-        Server("everything", ["node", str(everything)]),
+        Server("everything", ["node", str(everything)], listens=True),
         Server("hostile", ["python3", of("hostile.py")]),
     ]
     return {server.name: server for server in all}

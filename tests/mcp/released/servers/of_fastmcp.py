@@ -2,6 +2,7 @@
 import asyncio
 import json
 import logging
+import os
 
 from fastmcp import Context, FastMCP
 from mcp.shared.exceptions import UrlElicitationRequiredError
@@ -95,4 +96,7 @@ async def confirm(place: str, context: Context) -> str | InputRequiredResult:
     return f"{place}: {answer.action}"
 
 
-server.run(transport="stdio", show_banner=False)
+if "PORT" in os.environ:
+    server.run(transport="http", host="127.0.0.1", port=int(os.environ["PORT"]), show_banner=False)
+else:
+    server.run(transport="stdio", show_banner=False)

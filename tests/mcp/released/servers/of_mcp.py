@@ -152,4 +152,7 @@ async def described(context: Context) -> str | InputRequiredResult:
     return f"Describe {answer.content['title'] if answer.action == 'accept' else answer.action}."
 
 
-server.run(transport="stdio")
+if "PORT" in os.environ:
+    server.run(transport="streamable-http", host="127.0.0.1", port=int(os.environ["PORT"]))
+else:
+    server.run(transport="stdio")
