@@ -140,8 +140,8 @@ class Host:
         state = {key: response["result"][key] for key in ("requestState",) if key in response["result"]}
         return self.call(tool, inputResponses=answers, **state, **params)
 
-    def end(self, within: float = 5.0) -> bool:
-        """Closes the connection, and returns whether the other side ended by itself."""
+    def end(self, within: float = 20.0) -> bool:
+        """Closes the connection, and returns whether the other side ended by itself. A bridge gives its server ten seconds."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.close()
