@@ -18,6 +18,7 @@ use askbridge_core::{
     acp::{self, Bridge},
     engine,
     hosted::{ClaudeBridge, CodexBridge},
+    mcp,
 };
 use askbridge_os::{
     exit,
@@ -27,7 +28,7 @@ use askbridge_os::{
 use askbridge_settings::{
     Settings,
     files::Live,
-    resolved::{BridgeSettings, InboxSettings, Protocol, ProxySettings, RunSettings},
+    resolved::{BridgeSettings, InboxSettings, McpProxySettings, Protocol, ProxySettings, RunSettings},
 };
 use tokio::sync::mpsc;
 
@@ -83,6 +84,23 @@ pub(crate) fn run(settings: &RunSettings) -> Result<ExitCode, FatalError> {
 /// question.
 fn ended(code: Result<ExitCode, FatalError>, failed: &AgentEndFlag) -> Result<ExitCode, FatalError> {
     code.map(|code| if failed.is_set() { ExitCode::from(exit::UNATTENDED) } else { code })
+}
+
+/// Runs a bridge around an MCP server that it starts.
+pub(crate) fn mcp_proxy(settings: &McpProxySettings) -> Result<ExitCode, FatalError> {
+    let words: Vec<_> = settings.server.iter().map(|word| word.to_string_lossy()).collect();
+    let traffic = Arc::new(Traffic::default());
+    let parts = Parts {
+        bridge: &settings.bridge,
+        inbox: &settings.inbox,
+        grace: settings.grace,
+        agent: settings.name.clone().unwrap_or_else(|| words.join(" ")),
+        traffic: Some(Arc::clone(&traffic)),
+        failed: AgentEndFlag::default(),
+    };
+    let (server, failed) = (&settings.server, parts.failed.clone());
+    let around = |config: acp::Config| mcp::Bridge::new(settings.core(config.common));
+    ended(driver::run(server, traffic, || parts.open(around)), &failed)
 }
 
 /// Runs a bridge under a conductor.

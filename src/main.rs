@@ -10,7 +10,7 @@ use std::{
 
 use askbridge::{
     command::{
-        self, Context,
+        self, Context, McpProxyArgs,
         cli::{Cli, Command},
         parse::{explain, parse},
     },
@@ -35,42 +35,48 @@ fn main() -> ExitCode {
         Err(error) => return fail(exit::FAILED, &error.to_string()),
     };
     explain(&cli.command);
-    match &cli.command {
+    run(&cli.command, &context)
+}
+
+/// Runs a command, and returns its exit code.
+fn run(command: &Command, context: &Context) -> ExitCode {
+    match command {
         Command::Run(args) => ended(compose::run(&args.settings(&context.settings))),
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&context.settings))),
-        Command::Hook(args) => command::hook(&context, args, &LocalHosts::default()),
-        Command::Attach(args) => command::run(command::attach(&context, args, LocalHosts::shared())),
-        Command::Inbox(args) => command::run(command::inbox(&context, args, LocalHosts::shared())),
-        Command::Open(args) => command::run(command::open::open(&context, args)),
-        Command::Machine(args) => command::run(command::machine(&context, args)),
+        Command::McpProxy(args) => mcp_proxy(args, context),
+        Command::Hook(args) => command::hook(context, args, &LocalHosts::default()),
+        Command::Attach(args) => command::run(command::attach(context, args, LocalHosts::shared())),
+        Command::Inbox(args) => command::run(command::inbox(context, args, LocalHosts::shared())),
+        Command::Open(args) => command::run(command::open::open(context, args)),
+        Command::Machine(args) => command::run(command::machine(context, args)),
         #[cfg(feature = "fleet")]
-        Command::Fleet(args) => command::run(command::fleet(&context, args)),
-        Command::Dial(args) => command::run(command::dial(&context, args)),
-        Command::List(args) => command::run(command::list(&context, args)),
-        Command::Status(args) => command::run(command::status(&context, args)),
-        Command::Show(args) => command::run(command::show(&context, args)),
-        Command::Answer(args) => command::run(command::answer(&context, args)),
-        Command::Allow(args) => command::run(command::allow(&context, args)),
-        Command::Next(args) => command::run(command::next(&context, args)),
+        Command::Fleet(args) => command::run(command::fleet(context, args)),
+        Command::Dial(args) => command::run(command::dial(context, args)),
+        Command::List(args) => command::run(command::list(context, args)),
+        Command::Status(args) => command::run(command::status(context, args)),
+        Command::Show(args) => command::run(command::show(context, args)),
+        Command::Answer(args) => command::run(command::answer(context, args)),
+        Command::Allow(args) => command::run(command::allow(context, args)),
+        Command::Next(args) => command::run(command::next(context, args)),
         #[cfg(feature = "tui")]
-        Command::Tui(args) => command::run(askbridge::command::tui::tui(&context, args)),
-        Command::Reject(args) => command::run(command::reject(&context, args)),
-        Command::Extend(args) => command::run(command::extend(&context, args)),
-        Command::Ask(args) => command::run(command::ask(&context, args)),
-        Command::Wait(args) => command::run(command::wait(&context, args)),
+        Command::Tui(args) => command::run(askbridge::command::tui::tui(context, args)),
+        Command::Reject(args) => command::run(command::reject(context, args)),
+        Command::Extend(args) => command::run(command::extend(context, args)),
+        Command::Ask(args) => command::run(command::ask(context, args)),
+        Command::Wait(args) => command::run(command::wait(context, args)),
         #[cfg(feature = "notify")]
-        Command::Notify(args) => command::run(command::notify(&context, args)),
+        Command::Notify(args) => command::run(command::notify(context, args)),
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => command::run(command::mcp(args, LocalHosts::default())),
         #[cfg(feature = "mcp")]
-        Command::McpHttp(args) => command::run(command::mcp_http(&context, args)),
-        Command::Config(args) => command::run(command::config(&context, args)),
+        Command::McpHttp(args) => command::run(command::mcp_http(context, args)),
+        Command::Config(args) => command::run(command::config(context, args)),
         #[cfg(feature = "journal")]
-        Command::History(args) => command::run(command::history(&context, args)),
-        Command::Rules(args) => command::run(command::rules(&context, args)),
-        Command::Doctor(args) => command::run(command::doctor(&context, args)),
-        Command::Setup(args) => command::run(command::setup::setup(&context, args)),
-        Command::Overview(_) => command::run(command::overview(&context)),
+        Command::History(args) => command::run(command::history(context, args)),
+        Command::Rules(args) => command::run(command::rules(context, args)),
+        Command::Doctor(args) => command::run(command::doctor(context, args)),
+        Command::Setup(args) => command::run(command::setup::setup(context, args)),
+        Command::Overview(_) => command::run(command::overview(context)),
         Command::Completions(args) => written(args.print(Cli::command())),
         Command::Complete(args) => written(args.print(Cli::command())),
         Command::Man(args) => written(args.write(Cli::command())),
@@ -84,6 +90,14 @@ fn main() -> ExitCode {
         Command::Mock(args) => args.what.run(),
         #[cfg(feature = "mock")]
         Command::Demo(args) => demo::run(&args.settings(), command::consent),
+    }
+}
+
+/// Runs a bridge around an MCP server.
+fn mcp_proxy(args: &McpProxyArgs, context: &Context) -> ExitCode {
+    match args.settings(&context.settings) {
+        Ok(settings) => ended(compose::mcp_proxy(&settings)),
+        Err(error) => fail(exit::FAILED, &format!("the path of this program is not known: {error}")),
     }
 }
 

@@ -21,6 +21,7 @@ mod cli;
 mod demo;
 #[cfg(test)]
 mod dialects;
+mod elicit;
 #[cfg(test)]
 mod envelope;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Conversations in `fixtures/transcripts` and the folders in it, played on the core alone with a virtual clock.
 //!
 //! What comes in: `client> LINE` and `agent> LINE`, `client>| TEXT` for a last line without terminator,
-//! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else, with `protocol=claude` or
-//! `protocol=codex` where the peers do not speak ACP; from another responder
+//! `event> EVENT`, `+2s` for time that passes, `config> timeout=10s` before anything else, with `protocol=claude`,
+//! `protocol=codex` or `protocol=mcp` where the peers do not speak ACP; from another responder
 //! `other> answer NUMBER ANSWER` (`NUMBER@EDITION` where the responder saw another edition than the first), `other> reject NUMBER [WHY]` and `other> extend NUMBER 10s`.
 //! What comes out stands behind what led to it: `client< LINE` and `agent< LINE`, `other< VERDICT`, and what is done
 //! with `agent!`, `client!`, `bridge!` and `question!`. `UPDATE=1 cargo test --test suites transcripts::` writes what comes out.
@@ -16,6 +16,7 @@ use askbridge_core::{
     desk::{Notice, Refusal, Submission, Ticket, TicketedSubmission},
     engine::{self, Event, Output, Peer, Protocol, UnansweredReason},
     hosted::{ClaudeBridge, CodexBridge},
+    mcp,
     question::{Outcome, Provenance, Responder, Risk},
 };
 
@@ -224,9 +225,24 @@ fn config(options: &str) -> Config {
             "no-promise" => config.advertise = false,
             "no-chat-hint" => config.chat_hint = false,
             "client-questions" => config.tier = Some(tier(value)),
-            // Which bridge it is for.
-            "protocol" => {}
+            // Which bridge it is for, and the options of a bridge for MCP.
+            "protocol" | "elicitation" | "session" | "server" | "ask" => {}
             _ => panic!("not an option: {name}"),
+        }
+    }
+    config
+}
+
+fn mcp_config(options: &str, common: engine::Config) -> mcp::Config {
+    let mut config = mcp::Config { common, ..mcp::Config::default() };
+    for (name, value) in options.split_whitespace().filter_map(|option| option.split_once('=')) {
+        match (name, value) {
+            ("elicitation", "inbox") => config.elicitation = mcp::Elicitation::Inbox,
+            ("elicitation", "host") => config.elicitation = mcp::Elicitation::Host,
+            ("session", "any") => config.session = mcp::Session::Any,
+            ("server", name) => config.server = Some(name.to_owned()),
+            ("ask", tool) => config.gated.push(mcp::ToolName::new(tool)),
+            _ => {}
         }
     }
     config
@@ -250,6 +266,7 @@ fn played(text: &str) -> String {
     match options.split_whitespace().find_map(|option| option.strip_prefix("protocol=")) {
         None => played_by(Bridge::new(config), text),
         Some("claude") => played_by(ClaudeBridge::new(config.common), text),
+        Some("mcp") => played_by(mcp::Bridge::new(mcp_config(options, config.common)), text),
         Some("codex") => played_by(CodexBridge::new(config.common), text),
         Some(other) => panic!("not a protocol: {other}"),
     }

@@ -22,9 +22,9 @@ use super::{
     inbox::HttpArgs,
 };
 
-/// Options that `run` and `proxy` share.
+/// Options of every bridge: how long its questions wait, and who reaches them.
 #[derive(Debug, Args)]
-pub struct BridgeArgs {
+pub struct QuestionArgs {
     /// The setting `bridge.timeout`.
     #[arg(
         long,
@@ -37,24 +37,6 @@ pub struct BridgeArgs {
     )]
     pub timeout: Option<Timeout>,
 
-    /// The setting `bridge.client-questions`.
-    #[arg(
-        long,
-        value_name = "TIER",
-        value_parser = arguments::word::<ClientQuestions>(),
-        help = of_setting(&keys::BRIDGE_CLIENT_QUESTIONS)
-    )]
-    pub client_questions: Option<ClientQuestions>,
-
-    /// The setting `bridge.permissions`.
-    #[arg(
-        long,
-        value_name = "WHERE",
-        value_parser = arguments::word::<Permissions>(),
-        help = with_default("Where the agent's permission prompts can be answered", &keys::BRIDGE_PERMISSIONS)
-    )]
-    pub permissions: Option<Permissions>,
-
     /// The setting `unattended.then`.
     #[arg(
         long,
@@ -66,22 +48,6 @@ pub struct BridgeArgs {
         )
     )]
     pub unattended: Option<UnattendedAction>,
-
-    /// Forward `initialize` unchanged: many agents do not ask at all then
-    #[arg(long, overrides_with = "promise")]
-    pub no_promise: bool,
-
-    /// Change `initialize`, even if the settings disable that.
-    #[arg(long, hide = true)]
-    pub promise: bool,
-
-    /// Do not announce in the chat a question that the client does not show
-    #[arg(long, overrides_with = "chat_hint")]
-    pub no_chat_hint: bool,
-
-    /// Announce questions in the chat, even if the settings disable that.
-    #[arg(long, hide = true)]
-    pub chat_hint: bool,
 
     /// Serve the open questions over HTTP as well, as `askbridge inbox` does for all bridges
     /// [default address: 127.0.0.1:8421]
@@ -109,6 +75,48 @@ pub struct BridgeArgs {
     /// Which requests are accepted over HTTP.
     #[command(flatten)]
     pub http: HttpArgs,
+}
+
+/// Options that `run` and `proxy` share.
+#[derive(Debug, Args)]
+pub struct BridgeArgs {
+    /// The setting `bridge.client-questions`.
+    #[arg(
+        long,
+        value_name = "TIER",
+        value_parser = arguments::word::<ClientQuestions>(),
+        help = of_setting(&keys::BRIDGE_CLIENT_QUESTIONS)
+    )]
+    pub client_questions: Option<ClientQuestions>,
+
+    /// The setting `bridge.permissions`.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        value_parser = arguments::word::<Permissions>(),
+        help = with_default("Where the agent's permission prompts can be answered", &keys::BRIDGE_PERMISSIONS)
+    )]
+    pub permissions: Option<Permissions>,
+
+    /// Forward `initialize` unchanged: many agents do not ask at all then
+    #[arg(long, overrides_with = "promise")]
+    pub no_promise: bool,
+
+    /// Change `initialize`, even if the settings disable that.
+    #[arg(long, hide = true)]
+    pub promise: bool,
+
+    /// Do not announce in the chat a question that the client does not show
+    #[arg(long, overrides_with = "chat_hint")]
+    pub no_chat_hint: bool,
+
+    /// Announce questions in the chat, even if the settings disable that.
+    #[arg(long, hide = true)]
+    pub chat_hint: bool,
+
+    /// The options of every bridge.
+    #[command(flatten)]
+    pub questions: QuestionArgs,
 }
 
 /// The exit codes of `askbridge run`.
@@ -173,7 +181,7 @@ impl RunArgs {
             protocol: self.protocol,
             grace: self.grace.map_or_else(|| settings.get(&keys::BRIDGE_GRACE), Into::into),
             bridge: self.bridge.settings(settings),
-            inbox: self.bridge.inbox(settings),
+            inbox: self.bridge.questions.inbox(settings),
         }
     }
 }
@@ -181,7 +189,7 @@ impl RunArgs {
 impl ProxyArgs {
     /// Returns the settings of this bridge.
     pub fn settings(&self, settings: &Settings) -> ProxySettings {
-        ProxySettings { bridge: self.bridge.settings(settings), inbox: self.bridge.inbox(settings) }
+        ProxySettings { bridge: self.bridge.settings(settings), inbox: self.bridge.questions.inbox(settings) }
     }
 }
 
@@ -194,29 +202,22 @@ fn flag(yes: bool, no: bool, settings: &Settings, key: &Key<bool>) -> bool {
     }
 }
 
-impl BridgeArgs {
-    fn settings(&self, settings: &Settings) -> BridgeSettings {
-        let ClientQuestions(tier) =
-            self.client_questions.unwrap_or_else(|| settings.get(&keys::BRIDGE_CLIENT_QUESTIONS));
-        let permissions = self.permissions.unwrap_or_else(|| settings.get(&keys::BRIDGE_PERMISSIONS));
+impl QuestionArgs {
+    /// Returns how the bridge of a protocol that has no options of its own handles questions.
+    pub(super) fn settings(&self, settings: &Settings) -> BridgeSettings {
         BridgeSettings {
             timeout: self.timeout.unwrap_or_else(|| settings.get(&keys::BRIDGE_TIMEOUT)).0,
             timeout_is_fixed: self.timeout.is_some(),
-            tier,
-            advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
-            chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
-            permissions: permissions == Permissions::Inbox,
-            // A hostile repository could keep its permissions out of the inbox: the journal notes whose settings did
-            // so.
-            permissions_left_by: self
-                .permissions
-                .is_none()
-                .then(|| settings.narrowed_by(&keys::BRIDGE_PERMISSIONS))
-                .flatten(),
+            tier: None,
+            advertise: settings.get(&keys::BRIDGE_PROMISE),
+            chat_hint: false,
+            permissions: true,
+            permissions_left_by: None,
         }
     }
 
-    fn inbox(&self, settings: &Settings) -> InboxSettings {
+    /// Returns how responders reach the questions.
+    pub(super) fn inbox(&self, settings: &Settings) -> InboxSettings {
         let set = || if self.no_serve { None } else { settings.get(&keys::BRIDGE_SERVE).0 };
         let address = self.serve.or_else(set);
         // `--serve` needs the socket, even if the settings disable it.
@@ -233,6 +234,28 @@ impl BridgeArgs {
             guarding: settings.guarding(),
             unattended: UnattendedSettings { then, ..unattended },
             unattended_is_fixed: self.unattended.is_some(),
+        }
+    }
+}
+
+impl BridgeArgs {
+    pub(super) fn settings(&self, settings: &Settings) -> BridgeSettings {
+        let ClientQuestions(tier) =
+            self.client_questions.unwrap_or_else(|| settings.get(&keys::BRIDGE_CLIENT_QUESTIONS));
+        let permissions = self.permissions.unwrap_or_else(|| settings.get(&keys::BRIDGE_PERMISSIONS));
+        BridgeSettings {
+            tier,
+            advertise: flag(self.promise, self.no_promise, settings, &keys::BRIDGE_PROMISE),
+            chat_hint: flag(self.chat_hint, self.no_chat_hint, settings, &keys::BRIDGE_CHAT_HINT),
+            permissions: permissions == Permissions::Inbox,
+            // A hostile repository could keep its permissions out of the inbox: the journal notes whose settings did
+            // so.
+            permissions_left_by: self
+                .permissions
+                .is_none()
+                .then(|| settings.narrowed_by(&keys::BRIDGE_PERMISSIONS))
+                .flatten(),
+            ..self.questions.settings(settings)
         }
     }
 }

@@ -33,6 +33,7 @@ use super::{
     inbox::InboxArgs,
     list::ListArgs,
     machine::MachineCommandArgs,
+    mcp_proxy::McpProxyArgs,
     next::NextArgs,
     open::OpenArgs,
     overview::OverviewArgs,
@@ -96,6 +97,8 @@ pub enum Command {
     /// Run an MCP server whose tool asks you a question
     #[cfg(feature = "mcp")]
     Mcp(LazyArgs<McpArgs>),
+    /// Start an MCP server, and answer in your inbox what it asks (a host of MCP servers runs this)
+    McpProxy(LazyArgs<McpProxyArgs>),
     /// Reach an MCP server over HTTP, for a host on stdio (`askbridge mcp-proxy --url` runs this)
     #[cfg(feature = "mcp")]
     #[command(hide = true)]
@@ -156,7 +159,7 @@ pub enum Command {
 impl Command {
     /// Returns whether the settings of the current project count for the command.
     pub fn is_of_a_project(&self) -> bool {
-        matches!(self, Command::Run(_) | Command::Proxy(_) | Command::Hook(_))
+        matches!(self, Command::Run(_) | Command::Proxy(_) | Command::McpProxy(_) | Command::Hook(_))
     }
 
     /// Returns whether the command logs the mistakes in the settings. Commands whose output programs read do not, and

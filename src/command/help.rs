@@ -15,7 +15,7 @@ const FIRST: [(&str, &str); 6] = [
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Answer", &["answer", "allow", "reject", "extend", "show", "tui"]),
     ("Set up", &["config", "rules", "status", "inbox", "machine", "fleet", "attach"]),
-    ("Run agents", &["run", "proxy", "demo"]),
+    ("Run agents", &["run", "proxy", "mcp-proxy", "demo"]),
     ("Ask", &["ask", "wait", "mcp"]),
     ("For programs", &["hook", "notify", "check", "completions", "man", "mock", "mock-agent", "mock-client"]),
 ];

@@ -36,6 +36,7 @@ mod machine;
 mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_http;
+mod mcp_proxy;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod next;
@@ -85,6 +86,7 @@ pub use machine::machine;
 pub use mcp::mcp;
 #[cfg(feature = "mcp")]
 pub use mcp_http::mcp_http;
+pub use mcp_proxy::McpProxyArgs;
 pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::notify;

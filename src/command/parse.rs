@@ -17,6 +17,7 @@ use super::{
     arguments::{LazyArgs, LogArgs},
     bridge::{ProxyArgs, RunArgs},
     cli::{Cli, Command},
+    mcp_proxy::McpProxyArgs,
 };
 
 /// The subcommands that start a program, whose command stands behind `--`.
@@ -90,6 +91,7 @@ fn bridge(words: Vec<OsString>) -> Option<Cli> {
     match words.first()?.to_str()? {
         "run" => parsed::<RunArgs>(words, Command::Run),
         "proxy" => parsed::<ProxyArgs>(words, Command::Proxy),
+        "mcp-proxy" => parsed::<McpProxyArgs>(words, Command::McpProxy),
         _ => None,
     }
 }
@@ -100,6 +102,7 @@ pub fn explain(command: &Command) {
     let name = match command {
         Command::Run(_) => "run",
         Command::Proxy(_) => "proxy",
+        Command::McpProxy(_) => "mcp-proxy",
         #[cfg(feature = "mcp")]
         Command::Mcp(_) => "mcp",
         #[cfg(feature = "mock")]

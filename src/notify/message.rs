@@ -20,7 +20,7 @@ use crate::{
     limits,
     present::{
         caution::{caution, role},
-        text::{asked, headline, line, on_machine, project, short},
+        text::{asked, headline, line, on_machine, page, project, short},
     },
 };
 
@@ -134,6 +134,7 @@ fn whole(question: &Question) -> (String, bool) {
             && about.diffs.is_empty()
             && about.patch.is_none();
     }
+    parts.extend(question.links.iter().map(page));
     parts.extend(question.unshown.iter().cloned());
     is_whole &= question.unshown.is_empty();
     parts.retain(|part| !part.trim().is_empty());

@@ -231,6 +231,7 @@ fn rejected(reason: &Reason, by: &str) -> Cow<'static, str> {
         Reason::Cancelled => "rejected: the turn was cancelled".into(),
         Reason::Withdrawn => "withdrawn".into(),
         Reason::Over => "over: the agent went on without an answer".into(),
+        Reason::CallEnded => format!("over: {by} ended the call that waited for it").into(),
         Reason::Timeout => "rejected: no answer came in time".into(),
         Reason::RepliedInChat => "rejected: the person replied in the chat".into(),
         Reason::ClientGone => "rejected: the client is gone".into(),

@@ -19,7 +19,7 @@ use super::{
     layout::{self, wrapped},
     past,
     subject::{self, SubjectText},
-    text::{self, span},
+    text::{self, page, span},
 };
 
 /// The widest option label that the texts beside the options are aligned to.
@@ -106,6 +106,7 @@ impl QuestionText<'_> {
         if is_permission {
             write!(out, "{}", SubjectText { question, columns: self.columns, colour: self.colour })?;
         }
+        question.links.iter().try_for_each(|link| self.paragraph(&page(link), out))?;
         question.unshown.iter().try_for_each(|sentence| self.paragraph(&format!("! {sentence}"), out))
     }
 

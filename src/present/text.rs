@@ -8,7 +8,7 @@ use std::{
 use askbridge_control::inbox::BridgeStatus;
 use askbridge_core::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
-    question::{Answer, Purpose, Question, Risk, Value, naming::names},
+    question::{Answer, Link, Purpose, Question, Risk, Value, naming::names},
 };
 use askbridge_os::terminal::{cut, printable_json, printable_line};
 use serde::Serialize;
@@ -159,6 +159,11 @@ pub fn asked(question: &Question) -> String {
 pub fn headline(record: &Record) -> String {
     let question = &record.question;
     title(question, &question.headline(), HEADING)
+}
+
+/// Returns a page that the person is to open. Its host comes first: the rest of the address may look like another one.
+pub fn page(link: &Link) -> String {
+    format!("Open {}:\n{}", link.host, link.url)
 }
 
 /// Returns what a list shows of a question, on one line: the command of a permission, or else the headline.

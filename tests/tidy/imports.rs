@@ -6,8 +6,8 @@ use crate::tidy::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 10] =
-    ["wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "settings", "notify"];
+const PURE: [&str; 11] =
+    ["wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "mcp", "settings", "notify"];
 
 /// Parts of pure rooms that do the rooms' I/O.
 const IMPURE_PARTS: [&str; 2] = ["crates/settings/src/files.rs", "src/notify/ways/"];
@@ -49,7 +49,7 @@ const IMPURE: [&str; 30] = [
 ];
 
 /// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
-const MAY_KNOW: [(&str, &[&str]); 26] = [
+const MAY_KNOW: [(&str, &[&str]); 27] = [
     // The pure core, `crates/core`.
     // Those of the program stand beside those of the crates.
     ("limits", &["adapters", "fleet", "journal", "settings", "web"]),
@@ -61,6 +61,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("engine", &["desk", "limits", "question", "wire"]),
     ("acp", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
     ("hosted", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
+    ("mcp", &["desk", "dialect", "engine", "guard", "limits", "question", "wire"]),
     // The crates beside it. A mock is a peer like any other: it knows nothing of a bridge.
     ("os", &[]),
     ("mock", &["os"]),
@@ -69,7 +70,7 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
     ("inbox", &["desk", "guard", "limits", "os", "question"]),
     ("rpc", &["desk", "inbox", "limits", "os", "question", "wire"]),
     ("join", &["desk", "inbox", "limits", "os", "question", "rpc"]),
-    ("settings", &["acp", "desk", "guard", "limits", "os", "question"]),
+    ("settings", &["acp", "desk", "engine", "guard", "limits", "mcp", "os", "question"]),
     ("journal", &["desk", "inbox", "limits", "os", "question"]),
     ("adapters", &["desk", "dialect", "inbox", "join", "limits", "os", "question", "settings", "wire"]),
     ("web", &["desk", "dialect", "inbox", "join", "limits", "os", "question", "rpc", "settings", "wire"]),
@@ -99,8 +100,8 @@ const MAY_KNOW: [(&str, &[&str]); 26] = [
         "command",
         &[
             "acp", "adapters", "check", "desk", "dialect", "fleet", "guard", "hub", "inbox", "journal",
-            "limits", "join", "mock", "notify", "os", "present", "question", "rpc", "service", "settings",
-            "web", "wire",
+            "limits", "join", "mcp", "mock", "notify", "os", "present", "question", "rpc", "service",
+            "settings", "web", "wire",
         ],
     ),
 ];

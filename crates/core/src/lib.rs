@@ -42,7 +42,7 @@
 //!
 //! - **I1** A line that is not intercepted leaves byte for byte as it came.
 //! - **I2** Lines of one direction keep their order. A line of the bridge's own never lands inside another line.
-//! - **I3** `wire`, `question`, `guard`, `desk`, `dialect`, `engine`, `acp` and `hosted` are pure: no I/O, no clock, no randomness,
+//! - **I3** `wire`, `question`, `guard`, `desk`, `dialect`, `engine`, `acp`, `hosted` and `mcp` are pure: no I/O, no clock, no randomness,
 //!   no tokio. The same calls give the same results.
 //! - **I4** Every question gets exactly one response on the agent's stdin while the agent lives, whatever happens.
 //! - **I5** stdout carries the protocol and nothing else.
@@ -80,6 +80,7 @@
 //! 7. [`engine`]: the bridge, in any protocol. [`engine::event`] has its events and outputs.
 //! 8. [`acp`]: what the bridge decides where the protocol is ACP.
 //! 9. [`hosted`]: what it decides where an agent asks the program that hosts it, in a protocol of its own.
+//! 10. [`mcp`]: what it decides between an MCP server and its host.
 //!
 //! `fixtures/transcripts` shows what each row of the settling table leads to, to read and to try. `CONTRIBUTING.md`
 //! maps each behaviour to its tests.
@@ -91,5 +92,6 @@ pub mod engine;
 pub mod guard;
 pub mod hosted;
 pub mod limits;
+pub mod mcp;
 pub mod question;
 pub mod wire;

@@ -122,6 +122,20 @@ pub const CALLBACK_LIFE: Duration = Duration::from_secs(24 * 3600);
 /// The longest wait: 100 years, since adding a much longer time to a clock would overflow.
 pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
+// MCP.
+
+/// Bytes of the address of a page that a server wants to be opened.
+pub const LINK: usize = 2 * KIB;
+/// Number of the host's calls that are known by their ID. The oldest is forgotten first: its questions are no longer
+/// withdrawn with it, and it is not repeated with an answer.
+pub const CALLS: usize = 256;
+/// Bytes of the requests of these calls. A larger call is known, and cannot be repeated.
+pub const CALLS_BYTES: usize = 4 * MIB;
+/// How much of a response is searched for a request for input, which is small: what a tool returns may be large.
+pub const INPUT_REQUIRED: usize = 64 * KIB;
+/// How often a host is told that its call waits for a person. Of the hosts with a limit, the shortest is 60 seconds.
+pub const PROGRESS: Duration = Duration::from_secs(5);
+
 // Times of the agent and the client.
 
 /// How long the agent may take to end once the client is gone, unless a setting says otherwise.

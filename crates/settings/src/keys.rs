@@ -6,7 +6,10 @@
 use core::net::SocketAddr;
 use std::{path::PathBuf, time::Duration};
 
-use askbridge_core::question::Purpose;
+use askbridge_core::{
+    mcp::{Elicitation, Session},
+    question::Purpose,
+};
 use askbridge_os::log::{LogFormat, LogLevel};
 
 use super::{
@@ -19,6 +22,7 @@ use super::{
         Project::{Free, Narrower, Refused},
     },
     kinds::{Age, AgentKinds, Command, Interval, Purposes, QuietHours, Size, Timeout},
+    mcp::Tools,
     resolved::{UnattendedAction, UnattendedConditions},
     words::{ClientQuestions, ConfirmRisk, Disclosure, LooksRisk, OneTapRisk, Permissions},
 };
@@ -68,6 +72,13 @@ settings! { SETTINGS:
         "Serve the open questions over HTTP at this address; port 0 is any free port, which several bridges need";
     BRIDGE_GRACE: Duration = "bridge.grace", NextBridge, Refused(PROCESS), || limits::GRACE,
         "How long the agent may take to end once the client is gone, before it gets SIGTERM";
+
+    MCP_ELICITATION: Elicitation = "mcp.elicitation", NextBridge, Refused(CLIENT), Elicitation::default,
+        "Who is asked what an MCP server behind `askbridge mcp-proxy` asks";
+    MCP_SESSION: Session = "mcp.session", NextBridge, Refused(CLIENT), Session::default,
+        "How a session between a host and a server behind `askbridge mcp-proxy` begins";
+    MCP_ASK: Tools = "mcp.ask", NextBridge, Refused(GUARDS), Tools::default,
+        "Ask for a permission before these tools of MCP servers are called, each as `SERVER/TOOL`, where `*` stands for any text";
 
     PERMISSION_CONFIRM: ConfirmRisk = "permission.confirm", NextBridge, Refused(GUARDS), ConfirmRisk::default,
         "Require a second step, such as typing yes, before you allow what is `dangerous`, or everything that `acts`";
@@ -228,11 +239,12 @@ pub fn variable(key: &dyn AnyKey) -> String {
 pub const PREFIX: &str = "ASKBRIDGE_";
 
 /// The tables of a file, each with its description.
-pub const SECTIONS: [(&str, &str); 17] = [
+pub const SECTIONS: [(&str, &str); 18] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("permission", "Confirmations before a permission is given"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
+    ("mcp", "MCP servers behind `askbridge mcp-proxy`"),
     ("callbacks", "Outcomes that are sent to programs: `callback` of a question that is asked over HTTP"),
     ("journal", "The file of questions and answers: `askbridge history`"),
     ("fleet", "Machines over a NATS server, where no ssh leads to them"),

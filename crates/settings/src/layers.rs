@@ -140,6 +140,15 @@ impl Settings {
         &self.problems
     }
 
+    /// Returns whether a value of this setting could not be read. It may have been meant for more than what counts now.
+    pub fn is_broken(&self, key: &dyn AnyKey) -> bool {
+        let is_of_key = |problem: &Problem| match &problem.origin {
+            Some(Layer::Environment(name)) => *name == keys::variable(key),
+            _ => problem.message.contains(key.path()),
+        };
+        self.problems.iter().any(is_of_key)
+    }
+
     /// Returns the path with `~` replaced by the user's home.
     pub(super) fn at_home(&self, path: PathBuf) -> PathBuf {
         match (path.strip_prefix("~"), &self.home) {
@@ -574,6 +583,9 @@ mod tests {
         ("inbox", "allow-origin", "['https://evil.example']"),
         ("inbox", "attach", "true"),
         ("inbox", "trusted-servers", "['evil.example:80']"),
+        ("mcp", "elicitation", "'host'"),
+        ("mcp", "session", "'any'"),
+        ("mcp", "ask", "['none/none']"),
         ("callbacks", "hosts", "['evil.example']"),
         ("callbacks", "secret", "'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'"),
         ("claude", "enabled", "false"),

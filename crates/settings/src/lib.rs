@@ -12,6 +12,7 @@ mod layers;
 pub mod limits;
 pub mod machine_file;
 mod machine_tables;
+pub mod mcp;
 pub mod mcp_servers;
 mod place;
 pub mod render;

@@ -3,7 +3,7 @@
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
-use askbridge_core::{acp, question::Guarding};
+use askbridge_core::{acp, engine, mcp, question::Guarding};
 
 /// The settings of `askbridge run`: a bridge that starts its agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,27 @@ pub enum Protocol {
     Claude,
     /// The protocol of Codex' app-server.
     Codex,
+}
+
+/// The settings of `askbridge mcp-proxy`: a bridge that starts an MCP server for its host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct McpProxySettings {
+    /// The server's command and its arguments.
+    pub server: Vec<OsString>,
+    /// The name by which the user knows the server.
+    pub name: Option<String>,
+    /// Who is asked what the server asks.
+    pub elicitation: mcp::Elicitation,
+    /// How the session may begin.
+    pub session: mcp::Session,
+    /// The tools whose calls the user wants to allow.
+    pub gated: Vec<mcp::ToolName>,
+    /// How long the server may take to end after the host is gone, before it gets SIGTERM.
+    pub grace: Duration,
+    /// How the bridge handles questions.
+    pub bridge: BridgeSettings,
+    /// How responders reach the questions.
+    pub inbox: InboxSettings,
 }
 
 /// The settings of `askbridge proxy`: a bridge that a conductor starts.
@@ -70,6 +91,19 @@ impl BridgeSettings {
         let common = &mut config.common;
         (common.timeout, common.grace, common.permissions) = (timeout, grace, permissions);
         config
+    }
+}
+
+impl McpProxySettings {
+    /// Returns the configuration of the core of an MCP bridge around the common part.
+    pub fn core(&self, common: engine::Config) -> mcp::Config {
+        mcp::Config {
+            common,
+            elicitation: self.elicitation,
+            session: self.session,
+            server: self.name.clone(),
+            gated: self.gated.clone(),
+        }
     }
 }
 

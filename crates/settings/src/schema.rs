@@ -43,11 +43,7 @@ pub fn document() -> Value {
         "description": keys::MACHINES_ABOUT,
         "additionalProperties": machine_tables::schema(),
     });
-    // The table itself has other settings, or none.
     let (mcp, servers) = keys::MCP_SERVERS.split_once('.').unwrap_or_default();
-    if root["properties"][mcp].is_null() {
-        root["properties"][mcp] = object("MCP servers");
-    }
     root["properties"][mcp]["properties"][servers] =
         json!({ "type": "array", "items": mcp_servers::schema() });
     root["properties"][keys::RULES] = json!({ "type": "array", "items": rule });

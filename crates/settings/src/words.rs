@@ -2,6 +2,7 @@
 
 use askbridge_core::{
     acp::Tier,
+    mcp::{Elicitation, Session},
     question::{Purpose, Risk},
 };
 use askbridge_os::log::{LogFormat, LogLevel};
@@ -70,6 +71,25 @@ impl Word for ClientQuestions {
             "By permission prompts, one field after the other",
         ),
         ("none", ClientQuestions(Some(Tier::None)), "Not at all: only other responders answer"),
+    ];
+}
+
+impl Word for Elicitation {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        (
+            "both",
+            Elicitation::Both,
+            "The inbox, and the host where it shows elicitations: the first answer wins",
+        ),
+        ("inbox", Elicitation::Inbox, "The inbox alone, also where the host shows elicitations"),
+        ("host", Elicitation::Host, "The host alone"),
+    ];
+}
+
+impl Word for Session {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("handshake", Session::Handshake, "By `initialize`, so that the server can ask at any time"),
+        ("any", Session::Any, "As the host and the server choose; since MCP 2026-07-28, few servers can ask"),
     ];
 }
 

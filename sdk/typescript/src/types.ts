@@ -92,8 +92,18 @@ export interface QuestionBody {
   title?: string;
   /** The tool call that the question came from. */
   toolCallId?: string;
+  /** The pages that the asker wants the person to open before the answer. Only the person opens them. */
+  links?: Link[];
   /** What the agent sent and no responder can show, each as a sentence: `1 image is not shown`. */
   unshown?: string[];
+}
+
+/** A page that the person is asked to open. */
+export interface Link {
+  /** The address, as a browser writes it: `http` or `https`, and the name of the host in ASCII. */
+  url: string;
+  /** The host, with its port where that is not the usual one. It is what a person has to trust. */
+  host: string;
 }
 
 /** What a program asks to be allowed. */
@@ -129,6 +139,7 @@ export type KnownOrigin =
   | "opencode"
   | "copilot"
   | "mcp"
+  | "mcp_server"
   | "program";
 
 /** The harm that a wrong answer may do, in three degrees. */
@@ -321,6 +332,7 @@ export type KnownReason =
   | "cancelled"
   | "withdrawn"
   | "over"
+  | "call_ended"
   | "timeout"
   | "replied_in_chat"
   | "client_gone"

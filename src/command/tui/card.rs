@@ -22,7 +22,7 @@ use super::{
 use crate::present::{
     answer::{settlement, value_of},
     subject,
-    text::{self, span},
+    text::{self, page, span},
 };
 
 /// The most columns of a field's name on its tab.
@@ -168,6 +168,9 @@ impl CardWriter {
                 Some(ready) => self.about(ready),
                 None => self.about(&lines::subject_lines(question, self.columns)),
             }
+        }
+        for link in &question.links {
+            self.text(&page(link), 0, own);
         }
         for sentence in &question.unshown {
             self.text(&format!("! {sentence}"), 0, self.theme.warning());

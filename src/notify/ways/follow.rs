@@ -203,6 +203,9 @@ impl Notifier {
         Some(Over::Settled(match record.settlement.as_ref().map(|settlement| &settlement.outcome) {
             Some(Outcome::Answered(_)) => "It was answered",
             Some(Outcome::Rejected(Reason::Over)) => "It is over: the agent went on without an answer",
+            Some(Outcome::Rejected(Reason::CallEnded)) => {
+                "It is over: the host ended the call that waited for it"
+            }
             Some(Outcome::Rejected(_)) => "It was rejected",
             Some(Outcome::Failed | Outcome::Unknown(_)) => "It is over",
             None => "The bridge that asked is gone",

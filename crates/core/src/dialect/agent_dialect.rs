@@ -109,7 +109,7 @@ pub struct ReplyMeta {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Additions"))]
 pub struct ReplyAdditions {
-    /// Why it was rejected: `user`, `cancelled`, `withdrawn`, `timeout`, `replied_in_chat`, `client_gone`,
+    /// Why it was rejected: `user`, `cancelled`, `withdrawn`, `call_ended`, `timeout`, `replied_in_chat`, `client_gone`,
     /// `session_closed`, `shutdown` or `policy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

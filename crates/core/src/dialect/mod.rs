@@ -16,6 +16,7 @@ pub mod cursor;
 pub mod elicitation;
 pub mod grok;
 pub mod kiro;
+pub mod mcp;
 mod once;
 pub mod opencode;
 pub mod permission;

@@ -208,6 +208,19 @@ pub fn permission_of(
     with_action(asked, subject, Action::new(request, Some(grant))?)
 }
 
+/// Makes a call of an MCP server's tool a permission, which the bridge itself asks for.
+///
+/// # Errors
+/// What cannot be asked, and why.
+pub fn permission_of_tool(new: NewSubject, id: &str) -> Result<Question, String> {
+    let options = options(Vec::new())?;
+    let described =
+        PermissionDescription { subject: subject(new), options, ..PermissionDescription::default() };
+    described
+        .question(Origin::McpServer, id)
+        .ok_or_else(|| "it exceeds the limits of a permission".to_owned())
+}
+
 fn with_action(asked: Question, subject: Subject, action: Action) -> Result<Question, String> {
     let title = Some(asked.message).filter(|message| !message.trim().is_empty());
     let options = options(asked.fields)?;

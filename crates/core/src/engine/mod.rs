@@ -10,6 +10,7 @@ pub mod lifecycle;
 pub mod link;
 pub mod protocol;
 pub mod sessions;
+pub mod settled_ids;
 
 pub use base::{Base, Config, HasBase, Introduction, Introductions};
 pub use bridge::Bridge;
@@ -17,3 +18,4 @@ pub use event::{Action, Event, Line, Output, Peer, UnansweredReason};
 pub use link::Link;
 pub use protocol::{Protocol, SharedConnection};
 pub use sessions::Sessions;
+pub use settled_ids::SettledIds;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    engine::SettledIds,
     limits,
     question::{Field, Question, Subject},
     wire::id::{RequestId, key},
@@ -61,19 +62,12 @@ pub(super) struct OpenQuestions<R> {
     /// The numbers of the open questions, by the canonical form of the agent's IDs.
     numbers: BTreeMap<Arc<str>, u64>,
     /// The IDs of requests that other responders have settled, each with the digest of its question.
-    settled: BTreeMap<Arc<str>, u64>,
-    /// The same ids, oldest first.
-    order: VecDeque<Arc<str>>,
+    settled: SettledIds,
 }
 
 impl<R> Default for OpenQuestions<R> {
     fn default() -> Self {
-        OpenQuestions {
-            open: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-            settled: BTreeMap::new(),
-            order: VecDeque::new(),
-        }
+        OpenQuestions { open: BTreeMap::new(), numbers: BTreeMap::new(), settled: SettledIds::default() }
     }
 }
 
@@ -89,14 +83,13 @@ impl<R> OpenQuestions<R> {
 
     /// Returns whether another responder than the host has settled the question with this id.
     pub(super) fn is_settled(&self, id: &str) -> bool {
-        // Most of the time nothing is settled, and the canonical form of the ID is not needed.
-        !self.settled.is_empty() && self.settled.contains_key(&*key(id))
+        self.settled.knows(id)
     }
 
     /// Returns whether another responder than the host has settled this question under this ID: then it is a
     /// retransmission, not a new request.
     pub(super) fn has_settled_as(&self, id: &str, question: &Question) -> bool {
-        self.is_settled(id) && self.settled.get(&*key(id)) == Some(&digest(question))
+        self.settled.digest(id).is_some_and(|settled| settled == digest(question))
     }
 
     /// Returns whether there are ids of settled questions.
@@ -153,25 +146,12 @@ impl<R> OpenQuestions<R> {
     /// Remembers the id of a question that another responder than the host has settled: the host's response to it comes
     /// too late.
     pub(super) fn remember(&mut self, id: &str, question: &Question) {
-        let id: Arc<str> = key(id).into();
-        if self.settled.insert(Arc::clone(&id), digest(question)).is_some() {
-            return;
-        }
-        self.order.push_back(id);
-        if self.order.len() > limits::SETTLED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.settled.remove(&oldest);
-        }
+        self.settled.remember(id, digest(question));
     }
 
     /// Forgets a settled question: the host has responded to it, or its id is in use again.
     pub(super) fn forget(&mut self, id: &str) {
-        if self.is_settled(id) {
-            let key = key(id);
-            self.settled.remove(&*key);
-            self.order.retain(|other| **other != *key);
-        }
+        self.settled.forget(id);
     }
 }
 

@@ -31,6 +31,8 @@ open_enum! {
         Copilot = "copilot",
         /// An MCP client, by a tool of `askbridge mcp`.
         Mcp = "mcp",
+        /// An MCP server, by an elicitation, or by a call of one of its tools.
+        McpServer = "mcp_server",
         /// A program on this machine, by `askbridge ask` or the control protocol.
         Program = "program",
     }

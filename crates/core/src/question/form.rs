@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, FieldOption, Role,
+    Action, FieldOption, Link, Role,
     classification::{Origin, Purpose, Risk},
     field::{Field, check_text},
     formats::Patterns,
@@ -61,6 +61,9 @@ pub struct Question {
     /// The JSON Schema that a program sent in place of fields. The settlement has the `value` that fits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Box<serde_json::Value>>,
+    /// The pages that the asker wants the person to open before the answer. Only the person opens them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
     /// What the agent sent and no responder can show, each as a sentence: `1 image is not shown`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unshown: Vec<String>,
@@ -120,6 +123,7 @@ impl Question {
             subject: None,
             action: None,
             schema: None,
+            links: Vec::new(),
             unshown: Vec::new(),
             origin,
             dangerous: false,

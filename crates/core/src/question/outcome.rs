@@ -73,6 +73,8 @@ open_enum! {
         Withdrawn = "withdrawn",
         /// The agent went on without an answer: the tool call or the turn that waited for it is over.
         Over = "over",
+        /// The host of an MCP server ended the call that waited for it: its limit of time was over, or its user stopped it.
+        CallEnded = "call_ended",
         /// No answer came in time.
         Timeout = "timeout",
         /// The person wrote in the chat instead.

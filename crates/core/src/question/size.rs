@@ -6,7 +6,8 @@ use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Questio
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
 /// test compares each with the largest possible part.
-const QUESTION: usize = 485;
+const QUESTION: usize = 495;
+const LINK: usize = 20;
 const SUBJECT: usize = 265;
 const DIFF: usize = 66;
 const FIELD: usize = 400;
@@ -51,6 +52,7 @@ impl Question {
         let fields: usize = self.fields.iter().map(field).sum();
         let subject = self.subject.as_deref().map_or(0, subject);
         let unshown = self.unshown.iter().map(|line| text(line)).sum::<usize>();
+        let links = self.links.iter().map(|link| LINK + text(&link.url) + text(&link.host)).sum::<usize>();
         let texts = [id, message]
             .into_iter()
             .chain([session, request, title, submit, tool_call, reason].into_iter().flatten());
@@ -59,7 +61,13 @@ impl Question {
         let action = self.action.as_ref().and_then(|action| serde_json::to_string(action).ok());
         let schema = self.schema.as_ref().and_then(|schema| serde_json::to_string(schema).ok());
         let json: usize = [action, schema].into_iter().flatten().map(|json| json.len()).sum();
-        QUESTION + texts.map(|it| text(it)).chain(names).sum::<usize>() + fields + subject + unshown + json
+        QUESTION
+            + texts.map(|it| text(it)).chain(names).sum::<usize>()
+            + fields
+            + subject
+            + unshown
+            + links
+            + json
     }
 }
 

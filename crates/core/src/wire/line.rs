@@ -13,6 +13,8 @@ use super::method::CANCEL_REQUEST;
 pub const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC: the method's parameters are wrong.
 pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: something went wrong that is not about the request.
+pub const INTERNAL_ERROR: i32 = -32603;
 /// JSON-RPC: this is no valid request.
 pub const INVALID_REQUEST: i32 = -32600;
 /// ACP: the request was cancelled.

@@ -60,3 +60,21 @@ pub const ASK_USER: [&str; 2] = ["_agentao.cn/ask_user", "_hrns/ask_user"];
 
 /// Kiro: the agent asks a question.
 pub const KIRO_USER_INPUT: &str = "_kiro/userInput";
+
+/// MCP: the host calls a tool.
+pub const TOOLS_CALL: &str = "tools/call";
+
+/// MCP: the host wants to know which versions the server speaks, before any `initialize`.
+pub const MCP_DISCOVER: &str = "server/discover";
+
+/// MCP: the requests of a host that a server may need a person for.
+pub const MCP_CALLS: [&str; 4] = [TOOLS_CALL, "prompts/get", "resources/read", "tasks/result"];
+
+/// MCP: the sender of a request takes it back.
+pub const MCP_CANCELLED: &str = "notifications/cancelled";
+
+/// MCP: how far a request has come.
+pub const MCP_PROGRESS: &str = "notifications/progress";
+
+/// MCP: the person is done with a page.
+pub const MCP_ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";

@@ -58,6 +58,39 @@ pub fn replace_member(json: &[u8], name: &str, value: &str) -> Option<Vec<u8>> {
     None
 }
 
+/// Takes a member out of the object in `json`, with its comma. `None` if there is no such member.
+pub fn remove_member(json: &[u8], name: &str) -> Option<Vec<u8>> {
+    let mut members = Members::enter(json).ok()?;
+    // Where the member before ends, or the object begins.
+    let mut before = None;
+    while let Some(key) = members.key().ok()? {
+        members.value_start().ok()?;
+        let value = members.position();
+        members.value().ok()?;
+        let end = members.position();
+        if key.is(name) {
+            return Some(match before {
+                Some(before) => replace(json, before..end, b""),
+                None => replace(json, first_member(json, value)?..behind_comma(json, end), b""),
+            });
+        }
+        before = Some(end);
+    }
+    None
+}
+
+/// Returns where the first member begins, whose value begins at `value`.
+fn first_member(json: &[u8], value: usize) -> Option<usize> {
+    json[..value].iter().position(|byte| *byte == b'{').map(|brace| brace + 1)
+}
+
+/// Returns the place behind the comma that follows a member which ends here, if one does.
+fn behind_comma(json: &[u8], end: usize) -> usize {
+    let rest = &json[end..];
+    let at = rest.iter().position(|byte| !byte.is_ascii_whitespace()).filter(|at| rest[*at] == b',');
+    at.map_or(end, |at| end + at + 1)
+}
+
 fn nested(path: &[&str], value: &str) -> String {
     path.iter().rev().fold(value.to_owned(), |inner, key| format!("{{{}:{inner}}}", quoted(key)))
 }
@@ -98,6 +131,21 @@ mod tests {
         let replaced = replace_member(json, "a", "[]").expect("a member");
         assert_eq!(replaced, br#"{ "x":1.50, "a" : [] ,"y":{} }"#);
         assert_eq!(replace_member(json, "b", "[]"), None);
+    }
+
+    #[test]
+    fn one_member_is_taken_out_and_the_rest_stays() {
+        for (json, rest) in [
+            (r#"{"a":1}"#, "{}"),
+            (r#" { "a" : [1,{"b":2}] } "#, " { } "),
+            (r#"{"a":1 , "b":2}"#, r#"{ "b":2}"#),
+            (r#"{"x":{"a":1}, "a":"}" ,"b":2}"#, r#"{"x":{"a":1} ,"b":2}"#),
+            (r#"{"x":1,"a":2}"#, r#"{"x":1}"#),
+        ] {
+            let removed = remove_member(json.as_bytes(), "a").expect("a member");
+            assert_eq!(String::from_utf8(removed).expect("text"), rest, "{json}");
+        }
+        assert_eq!(remove_member(br#"{"x":{"a":1}}"#, "a"), None);
     }
 
     #[test]

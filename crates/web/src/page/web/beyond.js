@@ -10,6 +10,10 @@ const list = (name, lines = []) => lines.length > 0 && el("div.beyond", el("p.ab
 /** Returns what a permission allows beyond its act, and what else its request says. @param {object} subject */
 export const beyond = ({ grants, further }) => [list("It also allows", grants), list("The request also says", further)];
 
+/** Returns the pages that the person is to open, each with its host. @param {{links?: {url: string, host: string}[]}} question */
+export const pages = ({ links = [] }) =>
+  links.map(({ url, host }) => el("p.page", el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open ", el("b", el("bdi", line(host)))), el("small", el("bdi", line(url)))));
+
 /** Returns what the agent sent and is not shown. @param {{unshown?: string[]}} question */
 export const unshown = ({ unshown: sentences = [] }) => sentences.map(it => el("p.unshown", "! ", el("bdi", line(it))));
 

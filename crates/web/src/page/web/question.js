@@ -7,7 +7,7 @@ import { createField, entries, others } from "./field.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
 import { clear, stick } from "./pointer.js";
 import { Sight } from "./sight.js";
-import { unshown } from "./beyond.js";
+import { pages, unshown } from "./beyond.js";
 import { act, decision, evidence, kind, optionButton, subject } from "./subject.js";
 import { direction, headed, inline, prose } from "./text.js";
 import { ago, cut, decided, ended, given, heading, isHarmful, isOpen, line, machineOf, nameOf, own, remaining, riskOf, visible } from "./words.js";
@@ -312,7 +312,7 @@ export class AskbridgeQuestion extends HTMLElement {
       event.preventDefault();
       this.submit();
     };
-    const body = [isPermission && subject(question), this.#fields.map(({ node }) => node), unshown(question)];
+    const body = [isPermission && subject(question), pages(question), this.#fields.map(({ node }) => node), unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
     // What only shows more may be clicked at once. The second click of a double click was meant for the first, and a key
     // of a text for no button.

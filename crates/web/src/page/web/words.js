@@ -85,6 +85,7 @@ export function decided(question, { outcome, remark, by: responder, reactionMs }
   // A client that was faster than a person can be has decided by itself.
   const who = by(responder) + (reactionMs === undefined ? "" : ` itself, within ${reactionMs + 1} ms`);
   if (reason == "cancelled" && responder?.responder == "client") return `Dismissed in ${who}`;
+  if (reason == "call_ended") return `Over: ${who} ended the call that waited for it`;
   if (reason && reason != "user" && reason != "policy") return `Closed: ${spoken(reason)}`;
   let verb = { answered: "Answered", rejected: reason == "policy" ? "Rejected by a rule" : "Rejected", failed: "Left to the agent" }[status] ?? line(status);
   let said = remark && line(remark);
