@@ -34,8 +34,9 @@ pub const STDERR_TAIL: usize = 2 * KIB;
 
 // The inbox.
 
-/// Length of a client's settings file. Most are some KiB long, the longest some 100 KiB.
-pub const CLIENT_SETTINGS: usize = 4 * MIB;
+/// Length of a client's settings file. Most are some KiB long. Claude Code keeps what it knows of every project in its
+/// own: some MiB.
+pub const CLIENT_SETTINGS: usize = 32 * MIB;
 
 // Times of the inbox.
 

@@ -96,12 +96,16 @@ const CASES: &[Case] = &[
     case("askbridge setup {name} {}", "editors", &["npx"], |home| home.write(ZED, "{}"), Gone),
     case("askbridge setup {name} --print", "editors", &[], |home| home.write(ZED, "{}"), Stays),
     case("askbridge setup {}", "editors", &["emacs"], |_| {}, Stays),
+    case("askbridge setup mcp --host {}", "mcp", &["npx"], server, Gone),
+    case("askbridge setup mcp {:?} --host {} --undo", "mcp", &["npx"], server_gone, Gone),
 ];
 
 /// What a person does first is no command, or it cannot be brought about here.
-const NOT_PLAYED: [(&str, &str); 5] = [
+const NOT_PLAYED: [(&str, &str); 7] = [
     ("askbridge config edit", "no port is free"),
+    ("askbridge config edit", "a header of an MCP server has no value"),
     ("askbridge setup {}", "repair it, then"),
+    ("askbridge setup mcp --host {}", "the same"),
     ("askbridge inbox --stop", "a server that hangs; the same commands are played for one that does not"),
     ("askbridge inbox --detach", "the same"),
     (
@@ -195,6 +199,16 @@ fn wrapped_and_gone(home: &Home) {
     fs::remove_file(home.at("bin/gemini")).unwrap();
 }
 
+fn server(home: &Home) {
+    home.write(".cursor/mcp.json", r#"{"mcpServers":{"a":{"command":"npx"}}}"#);
+}
+
+fn server_gone(home: &Home) {
+    server(home);
+    home.ok(&["setup", "mcp", "--yes"]);
+    fs::remove_file(home.at("bin/npx")).unwrap();
+}
+
 /// Returns the advice of an area.
 fn advice(home: &Home, area: &str) -> Vec<String> {
     if area == "first" {
@@ -210,6 +224,7 @@ fn is_of(command: &str, template: &str) -> bool {
         "{command}" => "askbridge setup zed \"{}\"",
         "{command} --undo" => "askbridge setup zed \"{}\" --undo",
         "askbridge setup {} {name:?}" => "askbridge setup {} \"{}\"",
+        "askbridge setup mcp {:?} --host {} --undo" => "askbridge setup mcp \"{}\" --host {} --undo",
         template => template,
     };
     let pattern = regex(template);

@@ -8,3 +8,5 @@ mod doctor;
 mod editors;
 #[cfg(test)]
 mod home;
+#[cfg(test)]
+mod servers;

@@ -2,10 +2,7 @@
 //! askbridge, and whether the questions of agents in terminals reach the inbox. How each agent in a terminal is reached
 //! is left to `adapters`.
 
-use std::{fs, io::Read, path::Path};
-
 use askbridge_settings::{Settings, keys};
-use serde_json::Value;
 
 use crate::{
     command::setup::{
@@ -14,6 +11,7 @@ use crate::{
         clients::SetupClient,
         document::{AgentEntry, Document, Start},
         environment::Environment,
+        mcp::{hosts::Host, look, servers::Part},
         settings_file::SettingsFile,
         target::{ATTACHABLE, AttachableAgent},
     },
@@ -161,8 +159,6 @@ fn missing(around: &Environment, launch: &Launch) -> Option<String> {
 }
 
 const AREA: &str = "terminals";
-/// The maximum number of bytes read from a file of an agent.
-const MOST: u64 = 32 * 1024 * 1024;
 
 /// Checks each agent that is installed. `inbox_runs` says whether an inbox runs that could attach to agents.
 pub(super) fn look_at_terminals(
@@ -254,44 +250,12 @@ pub(super) fn attaching(around: &Environment, settings: &Settings) -> Option<&'s
     })
 }
 
-/// Returns the agents whose own settings have the MCP server of askbridge.
+/// Returns the programs whose own settings have the MCP server of askbridge.
 fn with_tool(around: &Environment) -> Vec<&'static str> {
-    let (home, config) = (&around.folders.home, &around.folders.config);
-    let json = |path: &Path| serde_json::from_str::<Value>(&text(path)?).ok();
-    let in_json = |path: &Path, name: &str| {
-        let servers = json(path)?.get(name)?.as_object()?.clone();
-        Some(servers.values().any(|server| {
-            let command = server.get("command");
-            // opencode has the command and its arguments in one list.
-            let first = command.and_then(|words| words.get(0)).or(command);
-            first.and_then(Value::as_str).is_some_and(is_askbridge)
-        }))
-    };
-    let in_toml = |path: &Path, name: &str| {
-        let document: toml_edit::DocumentMut = text(path)?.parse().ok()?;
-        let servers = document.get(name)?.as_table_like()?;
-        let command = |server: &toml_edit::Item| Some(is_askbridge(server.get("command")?.as_str()?));
-        Some(servers.iter().any(|(_, server)| command(server).unwrap_or_default()))
-    };
     // These are files of other programs: one that is missing or broken just does not start our server.
-    let claude = in_json(&home.join(".claude.json"), "mcpServers").unwrap_or_default();
-    let codex = in_toml(&home.join(".codex/config.toml"), "mcp_servers").unwrap_or_default();
-    let opencode = in_json(&config.join("opencode/opencode.json"), "mcp").unwrap_or_default();
-    [("Claude Code", claude), ("Codex", codex), ("opencode", opencode)]
-        .into_iter()
-        .filter_map(|(title, has)| has.then_some(title))
-        .collect()
-}
-
-/// Returns whether the command of an MCP server is askbridge, at whatever path.
-fn is_askbridge(command: &str) -> bool {
-    Path::new(command).file_name().is_some_and(|name| name == env!("CARGO_PKG_NAME"))
-}
-
-fn text(path: &Path) -> Option<String> {
-    // Opening a named pipe would block until somebody writes to it.
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let mut text = String::new();
-    fs::File::open(path).ok()?.take(MOST).read_to_string(&mut text).ok()?;
-    Some(text)
+    let has_tool = |host: &Host| {
+        let servers = host.places(&around.folders).into_iter().filter_map(|place| look(*host, &place).ok());
+        servers.flatten().any(|server| server.part == Part::Tool && !server.is_off)
+    };
+    Host::ALL.into_iter().filter(has_tool).map(Host::title).collect()
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use super::{
     agents,
     installed::{COPIED, Installer, is_launcher},
-    server, sockets, ways,
+    server, servers, sockets, ways,
 };
 use crate::{
     command::{
@@ -29,7 +29,7 @@ use crate::{
 /// The checks of `askbridge doctor`, and its exit codes.
 const HELP: &str = "\
 Looks at this program, the folder of the sockets, the bridges that run, the HTTP server, the desktop, the settings \
-of editors, and the agents on PATH. It changes nothing, but for removing the sockets of bridges that were killed.
+of editors, the agents on PATH, and MCP servers. It changes nothing, but for removing the sockets of bridges that were killed.
 
 Exit codes:
   0    nothing is wrong; there may be warnings
@@ -73,6 +73,7 @@ pub async fn doctor(context: &Context, args: &DoctorArgs) -> Result<u8, CommandE
         }
         agents::look_at_clients(around, &mut report);
         agents::look_at_terminals(around, &set, inbox.runs, &mut report);
+        servers::look_at_servers(around, &mut report);
         // A user whose agents are connected needs no first step.
         report.first = (!report.connected).then(|| first(around, &set));
     }
@@ -199,7 +200,7 @@ fn look_at_headers(settings: &Settings, report: &mut Report) {
             }
             Err(why) => {
                 let text = format!("nothing is sent to an MCP server: {why}");
-                let advice = "set it where `askbridge mcp-proxy` is started, or `askbridge config edit`";
+                let advice = "set it in the settings of your host, or `askbridge config edit`";
                 report.add(SETTINGS, Level::Problem, text, Some(advice));
             }
         }

@@ -5,6 +5,7 @@ mod agents;
 mod checkup;
 mod installed;
 mod server;
+mod servers;
 mod sockets;
 mod ways;
 

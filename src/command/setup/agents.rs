@@ -189,7 +189,7 @@ fn package(name: &str) -> &str {
     name.split_once('@').map_or(name, |(name, _)| name)
 }
 
-fn file_name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 

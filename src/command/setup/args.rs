@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::target::{candidates, known};
+use super::{
+    mcp::SetupMcpArgs,
+    target::{candidates, known},
+};
 
 /// The files that `askbridge setup` writes, and its exit codes.
 const HELP: &str = "\
@@ -19,6 +22,7 @@ change, and writes it once you confirm; comments and order are kept. A second ru
   askbridge setup zed claude      an editor, and one of its agents: run by npx if it is not installed
   askbridge setup emacs codex     print what to put into init.el
   askbridge setup zed --undo      undo what `askbridge setup zed` changed
+  askbridge setup mcp             MCP servers: what they ask is in the inbox
 
 Editors: zed, jetbrains, vscode (the extension ACP Client), emacs (agent-shell), neovim (CodeCompanion).
 Their agents: claude, codex, gemini, qwen, opencode, kimi, copilot, cursor, grok, kiro, goose, auggie, pi, or \
@@ -32,8 +36,12 @@ Exit codes:
 
 /// Options of `askbridge setup`.
 #[derive(Clone, Debug, Default, Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct SetupArgs {
+    /// What is not an editor or an agent.
+    #[command(subcommand)]
+    pub part: Option<SetupPart>,
+
     /// The editor whose settings are changed, or the agent that you run in a terminal [default: all that are installed]
     #[arg(value_name = "EDITOR|AGENT", value_parser = known, add = ArgValueCandidates::new(candidates))]
     pub client: Option<String>,
@@ -56,4 +64,11 @@ pub struct SetupArgs {
     /// The settings file, if it is not in its usual place
     #[arg(long, value_name = "PATH", requires = "client")]
     pub file: Option<PathBuf>,
+}
+
+/// What `askbridge setup` sets up besides editors and agents.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SetupPart {
+    /// Put askbridge before MCP servers, in the settings of the programs that start them
+    Mcp(SetupMcpArgs),
 }

@@ -1,13 +1,21 @@
-//! Shows a change of settings as a unified diff, and asks whether to write it.
+//! Shows a change of settings as a unified diff, asks whether to write it, and sums up what became of several.
 //! Writing is left to `settings_file.rs`.
 
 use std::{io, path::Path};
 
 use anstyle::{AnsiColor, Style};
-use askbridge_os::terminal::{printable, printable_line};
+use askbridge_os::{
+    exit,
+    terminal::{printable, printable_line},
+};
 use similar::TextDiff;
 
-use crate::command::{confirm::confirm, runner::print, screen::is_coloured};
+use crate::command::{
+    CommandError,
+    confirm::confirm,
+    runner::{print, say},
+    screen::is_coloured,
+};
 
 /// Says something on stdout, in one line.
 pub(super) fn tell(text: &str) -> io::Result<()> {
@@ -36,6 +44,17 @@ pub(super) fn show(path: &Path, before: Option<&str>, after: Option<&str>) -> io
 /// Asks whether to write the change, unless `--yes` was given.
 pub(super) fn agrees(yes: bool, question: &str) -> io::Result<bool> {
     Ok(yes || confirm(question, "nothing was written", "write it")?)
+}
+
+/// Prints the errors, and returns the highest exit code. An error at one file, editor or agent does not stop the next.
+pub(super) fn worst(done: Vec<Result<u8, CommandError>>) -> u8 {
+    let code = |done: Result<u8, CommandError>| {
+        done.unwrap_or_else(|error| {
+            say(&error.to_string());
+            error.exit_code()
+        })
+    };
+    done.into_iter().map(code).max().unwrap_or(exit::OK)
 }
 
 /// Returns the change as a unified diff, or an empty text without a change. A file that does not exist is `None`.

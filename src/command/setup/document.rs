@@ -4,32 +4,17 @@
 use std::collections::BTreeSet;
 
 use jsonc_parser::{
-    CollectOptions, ParseOptions,
+    CollectOptions,
     ast::{Object, Value},
     cst::{CstArray, CstInputValue, CstObject, CstObjectProp, CstRootNode},
     parse_to_ast,
 };
-use thiserror::Error;
 
 use super::{
-    agents::Launch,
-    splice::{self, Splice},
+    agents::{self, Launch},
+    splice::{self, Entry, Own, Splice},
+    tree::{BOM, DocumentError, Language, broken, mistake, of_object, options},
 };
-
-/// The byte order mark, which some editors on Windows write.
-const BOM: char = '\u{feff}';
-
-/// Why settings cannot be edited.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("line {line}, column {column}: {what}")]
-pub struct DocumentError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column, from 1.
-    pub column: usize,
-    /// The mistake there.
-    pub what: String,
-}
 
 /// The settings of a client.
 #[derive(Debug)]
@@ -110,25 +95,30 @@ impl Document {
 
     /// Makes askbridge, at this path, start the agent by `command`, in which `~` is expanded.
     pub fn wrap(&mut self, name: &str, askbridge: &str, command: &str) {
-        self.splice(name, |text, entry| splice::wrap(text, entry, askbridge, command));
+        let [before @ .., _] = agents::prefix(command);
+        self.splice(name, |entry| splice::wrap(entry, askbridge, &before, command));
     }
 
     /// Restores `command` as the agent's command. Removes the member for arguments unless the agent had one before.
     pub fn unwrap(&mut self, name: &str, command: &str, has_args: bool) {
         let entry = self.entry(name);
         let Some(at) = entry.and_then(|entry| launch(&entry)?.agent_at()) else { return };
-        self.splice(name, |text, entry| splice::unwrap(text, entry, at, command, has_args));
+        let command = splice::literal(command, Language::Json);
+        let own = Own { command: &command, has_args, empty: None };
+        self.splice(name, |entry| splice::unwrap(entry, at, &own));
     }
 
     /// Changes the text of one agent.
-    fn splice(&mut self, name: &str, splices: impl FnOnce(&str, &Object<'_>) -> Vec<Splice>) {
+    fn splice(&mut self, name: &str, splices: impl FnOnce(&Entry<'_>) -> Vec<Splice>) {
         // The text parsed before the change, and must parse after it. Otherwise, the settings stay unchanged.
         let text = self.root.to_string();
         let Ok(parsed) = parse_to_ast(&text, &CollectOptions::default(), &options()) else { return };
         let root = parsed.value.as_ref().and_then(|root| root.as_object());
         let agents = root.and_then(|root| root.get_object(&self.key));
         let Some(entry) = agents.and_then(|agents| agents.get_object(name)) else { return };
-        let changed = splice::apply(&text, splices(&text, entry));
+        let node = of_object(entry);
+        let entry = Entry { text: &text, language: Language::Json, node: &node };
+        let changed = splice::apply(&text, splices(&entry));
         if let Ok(root) = CstRootNode::parse(&changed, &options()) {
             self.root = root;
         }
@@ -185,41 +175,11 @@ impl Document {
     }
 }
 
-fn options() -> ParseOptions {
-    ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        // Syntax that the clients themselves do not read.
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
-}
-
-fn broken(error: &jsonc_parser::errors::ParseError) -> DocumentError {
-    let what = error.kind().to_string();
-    // The message follows the line and the column in one sentence.
-    let mut letters = what.chars();
-    let what = letters.next().map(|first| first.to_lowercase().to_string() + letters.as_str());
-    let (line, column) = (error.line_display(), error.column_display());
-    DocumentError { line, column, what: what.unwrap_or_default() }
-}
-
 /// Refuses settings that could not be edited without losing something.
 fn check(text: &str, key: &str) -> Result<(), DocumentError> {
     let parsed =
         parse_to_ast(text, &CollectOptions::default(), &options()).map_err(|error| broken(&error))?;
-    let at = |start: usize, what: String| {
-        let before = text.get(..start).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        DocumentError { line, column, what }
-    };
+    let at = |start: usize, what: String| mistake(text, start, what);
     let members = |object: &Object<'_>| {
         let mut names = BTreeSet::new();
         let twice = object.properties.iter().find(|member| !names.insert(member.name.as_str().to_owned()));

@@ -8,13 +8,14 @@ use askbridge_settings::keys;
 
 use super::{
     agents::{self, KnownAgent},
-    args::SetupArgs,
-    change::{agrees, show, tell},
+    args::{SetupArgs, SetupPart},
+    change::{agrees, show, tell, worst},
     claude,
     clients::{SetupClient, snippet},
     document::Document,
     environment::Environment,
     keep::{ChangeStore, Edit, Records},
+    mcp,
     plan::{self, AppliedChange, AvailableAgent, Change, PlanError, SetupRequest},
     settings_file::{SettingsFile, broken},
     target::{ATTACHABLE, CLAUDE, Target},
@@ -28,6 +29,9 @@ use crate::command::{
 /// The agent in the printed example if none is installed.
 const EXAMPLE: &str = "claude";
 
+/// The list of the changes of agents.
+const CHANGES: &str = "changes.json";
+
 /// The text that `askbridge setup` prints if it finds nothing to set up.
 const NOTHING_FOUND: &str = "\
 Nothing to set up was found: no editor that runs agents, and none of claude, codex, opencode and copilot on PATH.
@@ -37,6 +41,7 @@ Once you have one of them:
   askbridge setup codex        Codex in a terminal: the inbox attaches to it; so do opencode and copilot
   askbridge setup zed claude   an editor (zed, jetbrains, vscode, emacs, neovim), and the agent that it runs
   askbridge mcp --help         any other agent that takes MCP servers
+  askbridge setup mcp          what MCP servers ask, whatever starts them
 
 Each of the first three shows with --print what it would change, before you install anything.
 `askbridge demo` shows a question now.
@@ -47,7 +52,7 @@ struct Setup<'a> {
     context: &'a Context,
     args: &'a SetupArgs,
     around: Environment,
-    keep: ChangeStore,
+    keep: ChangeStore<Change>,
     askbridge: String,
     found: Vec<AvailableAgent>,
 }
@@ -56,7 +61,10 @@ struct Setup<'a> {
 pub async fn setup(context: &Context, args: &SetupArgs) -> Result<u8, CommandError> {
     let around =
         Environment::look().ok_or_else(|| CommandError::Setup("no home directory: set HOME".to_owned()))?;
-    let keep = ChangeStore::new(&around.state);
+    if let Some(SetupPart::Mcp(args)) = &args.part {
+        return mcp::setup(&around, args);
+    }
+    let keep = ChangeStore::new(&around.state, CHANGES);
     let client = match args.client.as_deref().and_then(Target::named) {
         Some(Target::Claude) => return claude::setup(&around, args),
         Some(Target::Terminal(agent)) => return terminals::setup(context, &[agent], args).await,
@@ -87,11 +95,11 @@ pub async fn setup(context: &Context, args: &SetupArgs) -> Result<u8, CommandErr
 async fn undo_all(
     context: &Context,
     around: &Environment,
-    keep: &ChangeStore,
+    keep: &ChangeStore<Change>,
     args: &SetupArgs,
 ) -> Result<u8, CommandError> {
     // Each part is undone even if another one fails: the results are only compared at the end.
-    let mut done = vec![undo(keep, None, args)];
+    let mut done = vec![undo(keep, None, args), mcp::undo_all(around, args.yes, args.print)];
     if around.has_program(CLAUDE) {
         done.push(claude::setup(around, args));
     }
@@ -101,17 +109,6 @@ async fn undo_all(
         done.push(terminals::setup(context, &terminals, args).await);
     }
     Ok(worst(done))
-}
-
-/// Prints the errors, and returns the highest exit code. An error at one file, editor or agent does not stop the next.
-fn worst(done: Vec<Result<u8, CommandError>>) -> u8 {
-    let code = |done: Result<u8, CommandError>| {
-        done.unwrap_or_else(|error| {
-            say(&error.to_string());
-            error.exit_code()
-        })
-    };
-    done.into_iter().map(code).max().unwrap_or(exit::OK)
 }
 
 impl Setup<'_> {
@@ -226,26 +223,14 @@ impl Setup<'_> {
         (!is_there).then(|| format!("{title} needs {program}, which is not on PATH: install it first"))
     }
 
-    /// Writes the file. The record that undoes it is written first: a crash must not leave a change without a record.
     fn write(
         &self,
         client: SetupClient,
         file: &SettingsFile,
-        mut edit: Edit,
+        edit: Edit<Change>,
         after: &str,
     ) -> Result<u8, CommandError> {
-        let mut records = self.keep.records()?;
-        self.keep.texts(&mut edit, file.text.as_deref(), after)?;
-        let backup = edit.before.clone();
-        records.edits.push(edit.clone());
-        self.keep.put(&records)?;
-        if let Err(error) = file.replace(Some(after)) {
-            // The file is as it was, so there must be nothing to undo.
-            records.edits.pop();
-            self.keep.put(&records)?;
-            ChangeStore::forget(&edit);
-            return Err(error.into());
-        }
+        let backup = self.keep.write(file, edit, after)?;
         tell(&format!("written; `askbridge setup {} --undo` undoes it", client.name()))?;
         if let Some(backup) = backup {
             tell(&format!("a backup of the file: {}", backup.display()))?;
@@ -288,14 +273,14 @@ impl Setup<'_> {
 
 /// Undoes earlier changes: all of them, or those of one client, of one file, or of one agent.
 pub(super) fn undo(
-    keep: &ChangeStore,
+    keep: &ChangeStore<Change>,
     client: Option<SetupClient>,
     args: &SetupArgs,
 ) -> Result<u8, CommandError> {
     let records = keep.records()?;
     // Reading the file resolves symlinks, as in the records.
     let file = args.file.as_ref().map(|file| SettingsFile::read(file)).transpose()?;
-    let is_meant = |edit: &&Edit| {
+    let is_meant = |edit: &&Edit<Change>| {
         client.is_none_or(|client| client.name() == edit.client)
             && file.as_ref().is_none_or(|file| file.path == edit.file)
             && edit.changes.iter().any(|change| concerns(change, args.agent.as_deref()))
@@ -312,7 +297,7 @@ pub(super) fn undo(
     Ok(worst(files.iter().map(|file| undo_file(keep, file, args)).collect()))
 }
 
-fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, CommandError> {
+fn undo_file(keep: &ChangeStore<Change>, path: &Path, args: &SetupArgs) -> Result<u8, CommandError> {
     // The records are read again for each file: undoing the previous one has changed them.
     let records = keep.records()?;
     let agent = args.agent.as_deref();
@@ -356,28 +341,9 @@ fn undo_file(keep: &ChangeStore, path: &Path, args: &SetupArgs) -> Result<u8, Co
         file.replace(undone.text.as_deref())?;
     }
     // The records go last: if this process ends before, the file can be undone again.
-    forget(keep, edits, others, agent)?;
+    keep.forget_changes(edits, others, |change| concerns(change, agent))?;
     tell(if is_changed { "undone: restart the agent in the client" } else { "there is nothing to undo" })?;
     Ok(exit::OK)
-}
-
-/// Forgets the changes that were taken out.
-fn forget(
-    keep: &ChangeStore,
-    edits: Vec<Edit>,
-    others: Vec<Edit>,
-    agent: Option<&str>,
-) -> Result<(), CommandError> {
-    let (mut kept, mut forgotten) = (others, Vec::new());
-    for mut edit in edits {
-        edit.changes.retain(|change| !concerns(change, agent));
-        if edit.changes.is_empty() { forgotten.push(edit) } else { kept.push(edit) }
-    }
-    // The records are written before the texts are removed. If the program is killed in between, texts are left over,
-    // and no record lacks its texts.
-    keep.put(&Records { edits: kept })?;
-    forgotten.iter().for_each(ChangeStore::forget);
-    Ok(())
 }
 
 /// Returns whether the change concerns the agent that the person named. Without a name, every change does.

@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use super::{
     agents::{self, KnownAgent, Launch},
-    document::{AgentEntry, Document, DocumentError, Start},
+    document::{AgentEntry, Document, Start},
+    tree::DocumentError,
 };
 
 /// The end of the name of an agent that setup adds.
@@ -277,7 +278,7 @@ fn unknown(entries: &[AgentEntry], name: &str) -> PlanError {
 
 /// A change that was made, with the whole text before and after it.
 #[derive(Clone, Debug)]
-pub struct AppliedChange {
+pub struct AppliedChange<C = Change> {
     /// The text before. `None` if there was no file.
     pub before: Option<String>,
     /// The text after. `None` if it is not known any more.
@@ -285,7 +286,7 @@ pub struct AppliedChange {
     /// Whether the member that holds the agents was added.
     pub added_agents: bool,
     /// The changes.
-    pub changes: Vec<Change>,
+    pub changes: Vec<C>,
 }
 
 /// The settings without the changes.

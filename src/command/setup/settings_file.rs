@@ -11,7 +11,7 @@ use askbridge_os::files::replace;
 use rustix::fs::OFlags;
 use thiserror::Error;
 
-use super::document::DocumentError;
+use super::tree::DocumentError;
 use crate::{command::CommandError, limits};
 
 /// Why a settings file cannot be read or written.
@@ -175,7 +175,7 @@ mod tests {
             ("folder", "not a regular file"),
             ("dangling", "o such file"),
             ("latin", "line 2: not UTF-8"),
-            ("huge", "larger than 4 MiB"),
+            ("huge", "larger than 32 MiB"),
         ] {
             assert!(error(name).contains(why), "{}", error(name));
         }
