@@ -14,7 +14,7 @@ use std::{
 };
 
 use askbridge_check::{
-    case::Kind,
+    kind::Kind,
     library, puppet,
     report::{Document, Progress, json, junit, list, summary},
     serve::driver::Persons,
@@ -38,9 +38,10 @@ Examples:
   askbridge check agent -- my-agent --acp
   askbridge check client -- my-client --agent {agent}
   askbridge check bridge -- my-bridge -- {agent}
+  askbridge check bridge --mcp -- my-bridge -- {server}
 
-`{agent}` becomes the path of a program without arguments. docs/check.md has the
-form of the cases, and what the verdicts mean.
+`{agent}` or `{server}` becomes the path of a program without arguments.
+docs/check.md has the form of the cases, and what the verdicts mean.
 
 Exit codes of `askbridge check`:
   0    each case ended as expected
@@ -66,7 +67,7 @@ pub enum CheckWhat {
     Client(ClientArgs),
     /// Check a program between the two: askbridge is both, `{agent}` is the agent's command
     #[command(after_help = HELP)]
-    Bridge(CasesArgs),
+    Bridge(BridgeArgs),
     /// Be an agent that the checker plays
     #[command(hide = true)]
     Puppet(PuppetArgs),
@@ -99,6 +100,18 @@ pub struct ClientArgs {
     /// The client answers by itself, by design: leave out that it must not
     #[arg(long, conflicts_with = "answer_with")]
     pub answers_itself: bool,
+
+    /// The options of all kinds.
+    #[command(flatten)]
+    pub cases: CasesArgs,
+}
+
+/// Options of `askbridge check bridge`.
+#[derive(Clone, Debug, Args)]
+pub struct BridgeArgs {
+    /// Check a program between a host of MCP and a server, whose command is `{server}`
+    #[arg(long)]
+    pub mcp: bool,
 
     /// The options of all kinds.
     #[command(flatten)]
@@ -181,7 +194,10 @@ async fn checked(args: &CheckArgs) -> Result<u8, CommandError> {
             let persons = Persons { command: args.answer_with.clone(), is_automatic: args.answers_itself };
             run_until_signal(Settings { persons, ..settings(Kind::Client, &args.cases)? }, &args.cases).await
         }
-        CheckWhat::Bridge(args) => run_until_signal(settings(Kind::Bridge, args)?, args).await,
+        CheckWhat::Bridge(args) => {
+            let kind = if args.mcp { Kind::Mcp } else { Kind::Bridge };
+            run_until_signal(settings(kind, &args.cases)?, &args.cases).await
+        }
         CheckWhat::Puppet(args) => Ok(puppet::run(&args.folder, args.child)?),
     }
 }
@@ -213,11 +229,13 @@ fn run(settings: &Settings, args: &CasesArgs) -> Result<u8, CommandError> {
     if args.list {
         return shown(print(&list(&cases)));
     }
-    let has_agent = args.command.iter().any(|word| word.to_string_lossy().contains("{agent}"));
-    if kind != Kind::Agent && !has_agent {
+    let placeholder = kind.placeholder();
+    let has_placeholder = args.command.iter().any(|word| word.to_string_lossy().contains(placeholder));
+    if kind != Kind::Agent && !has_placeholder {
+        let starts = if kind == Kind::Mcp { "a server" } else { "an agent" };
+        let checked = if kind == Kind::Client { "client" } else { "bridge" };
         let what = format!(
-            "the command to check starts an agent: put `{{agent}}` where a {} has its command",
-            kind.name()
+            "the command to check starts {starts}: put `{placeholder}` where a {checked} has its command"
         );
         return Err(CommandError::Usage(what));
     }

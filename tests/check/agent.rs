@@ -2,12 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use askbridge_check::{
-    case::{Case, Kind},
-    report,
-    serve::driver::Persons,
-    verdict::Verdict,
-};
+use askbridge_check::{case::Case, kind::Kind, report, serve::driver::Persons, verdict::Verdict};
 use askbridge_mock::{AgentFault, MockDialect};
 
 use crate::{

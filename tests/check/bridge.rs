@@ -1,6 +1,6 @@
 //! The cases for bridges, against the relay of the mocks and against the bridge itself.
 
-use askbridge_check::case::{Case, Kind};
+use askbridge_check::{case::Case, kind::Kind};
 use askbridge_mock::relay::RelayFault;
 
 use crate::{
@@ -28,10 +28,10 @@ fn the_bridge_passes_every_case() {
 #[test]
 fn each_case_fails_against_a_relay_that_breaks_its_rule() {
     let faults = || RelayFault::ALL.iter().map(|fault| fault.name());
-    let cases_of_clients = cases(Kind::Client);
+    let cases_of_others = [cases(Kind::Client), cases(Kind::Mcp)].concat();
     let cases = cases(Kind::Bridge);
     // A client that breaks a rule is a right one behind such a relay.
-    each_is_named(&[&*cases, &*cases_of_clients].concat(), faults());
+    each_is_named(&[&*cases, &*cases_of_others].concat(), faults());
     each_fails_under_its_faults(Kind::Bridge, &without_inbox(), faults(), |fault| {
         vec![ASKBRIDGE, "mock", "bridge", "--fault", fault, "--", "{agent}"]
     });

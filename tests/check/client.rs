@@ -3,12 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use askbridge_check::{
-    case::{Case, Kind},
-    report::failure,
-    serve::driver::Persons,
-    verdict::Verdict,
-};
+use askbridge_check::{case::Case, kind::Kind, report::failure, serve::driver::Persons, verdict::Verdict};
 use askbridge_mock::relay::RelayFault;
 
 use crate::{

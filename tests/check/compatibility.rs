@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use askbridge_check::case::Kind;
+use askbridge_check::kind::Kind;
 
 use crate::check::faults::cases;
 

@@ -10,7 +10,8 @@ use std::{
 };
 
 use askbridge_check::{
-    case::{Case, Kind},
+    case::Case,
+    kind::Kind,
     library,
     report::failure,
     serve::driver::Persons,

@@ -13,3 +13,4 @@ mod command;
 mod compatibility;
 #[cfg(test)]
 mod faults;
+mod mcp;

@@ -127,7 +127,7 @@ impl AllBreaches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{case::Kind, library};
+    use crate::{kind::Kind, library};
 
     fn case(rule: &str) -> Case {
         let text = format!("# A rule\nlevel: must\nsource: x\neverywhere: {rule}\n\n");
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn each_rule_has_one_case_of_each_kind_that_it_is_for() {
-        for kind in [Kind::Agent, Kind::Client, Kind::Bridge] {
+        for kind in Kind::ALL {
             let cases = library::cases(kind).unwrap();
             for rule in Rule::ALL {
                 let of_rule = cases.iter().filter(|case| case.everywhere.contains(rule)).count();

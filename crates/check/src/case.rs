@@ -8,28 +8,6 @@ use crate::{
     step::{self, Step},
 };
 
-/// The kind of program that is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An agent. The checker is its client.
-    Agent,
-    /// A client. The checker is its agent.
-    Client,
-    /// A program between the two. The checker is both.
-    Bridge,
-}
-
-impl Kind {
-    /// Returns its name, which is the folder of its cases as well.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Client => "client",
-            Self::Bridge => "bridge",
-        }
-    }
-}
-
 /// How binding the rule of a case is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {

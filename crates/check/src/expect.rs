@@ -26,6 +26,11 @@ impl<'a> Expected<'a> {
         Self { text, matching: Match::Json, extent: Extent::Part }
     }
 
+    /// Expects exactly these members, but for those whose name ends with `?`, which may be absent.
+    pub(crate) fn optional(text: &'a str) -> Self {
+        Self { text, matching: Match::Json, extent: Extent::Optional }
+    }
+
     /// Compares a line, with its line feed. The error has the difference and the expected line.
     pub(crate) fn compare(self, line: &[u8], variables: &mut Variables) -> Result<(), (String, String)> {
         let expected = |variables: &Variables| shown(variables.shown(self.text).as_bytes());

@@ -12,7 +12,9 @@ use crate::variables::unbound;
 pub(crate) enum Extent {
     /// Exactly the expected members.
     Whole,
-    /// At least the expected members, at every depth.
+    /// Exactly the expected members, but for those whose name ends with `?`, which may be absent.
+    Optional,
+    /// At least the expected members, at every depth. Those whose name ends with `?` may be absent.
     Part,
 }
 
@@ -72,7 +74,7 @@ impl Compared {
         };
         for (name, value) in &expected {
             // A member whose name ends with `?` may be absent.
-            let optional = name.strip_suffix('?').filter(|_| self.extent == Extent::Part);
+            let optional = name.strip_suffix('?').filter(|_| self.extent != Extent::Whole);
             let (name, is_optional) = (optional.unwrap_or(name), optional.is_some());
             self.path.push(format!(".{name}"));
             // Some peers write `null` where others leave a member out.
@@ -89,7 +91,11 @@ impl Compared {
             }
             self.path.pop();
         }
-        let extra = got.keys().find(|name| self.extent == Extent::Whole && !expected.contains_key(*name));
+        let is_expected = |name: &String| {
+            let is_optional = self.extent == Extent::Optional && expected.contains_key(&format!("{name}?"));
+            self.extent == Extent::Part || expected.contains_key(name) || is_optional
+        };
+        let extra = got.keys().find(|name| !is_expected(name));
         if let Some(name) = extra {
             self.path.push(format!(".{name}"));
             self.how = "is not expected";
@@ -170,6 +176,15 @@ mod tests {
         }
         assert!(fits("\"\\u0000$byte\"", "255") && !fits("\"\\u0000$byte\"", "256"));
         assert!(fits("\"\\u0000$string\"", "\"a\"") && !fits("\"\\u0000$object\"", "[]"));
+    }
+
+    #[test]
+    fn only_the_optional_members_may_be_absent_and_no_others_be_there() {
+        let fits = |got| compare(r#"{"a":1,"o?":{"b?":{}}}"#, got, Extent::Optional).is_ok();
+        assert!([r#"{"a":1}"#, r#"{"a":1,"o":{}}"#, r#"{"a":1,"o":{"b":{}}}"#].into_iter().all(fits));
+        let wrong =
+            [r#"{"o":{}}"#, r#"{"a":1,"b":2}"#, r#"{"a":1,"o":{"c":{}}}"#, r#"{"a":1,"o":{"b":{"c":1}}}"#];
+        assert!(!wrong.into_iter().any(fits));
     }
 
     fn differs(expected: &str, got: &str, extent: Extent) -> String {

@@ -11,6 +11,7 @@ pub mod case;
 mod end;
 mod expect;
 mod json;
+pub mod kind;
 pub mod library;
 mod limits;
 mod lines;

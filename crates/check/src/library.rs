@@ -6,8 +6,10 @@ use std::borrow::Cow;
 use rust_embed::{Embed, EmbeddedFile};
 
 use crate::{
-    case::{Case, CaseError, Kind},
+    case::{Case, CaseError},
+    kind::Kind,
     lines::{line, names},
+    step::Side,
 };
 
 /// The cases, and the steps that cases begin with.
@@ -18,27 +20,29 @@ struct Cases;
 /// The folder of the steps that cases begin with.
 pub(crate) const GIVEN: &str = "given";
 /// The group of the cases that the files of `lines` make.
-const LINES: &str = "bridge/lines";
+const LINES: &str = "lines";
+/// The lines that a bridge of MCP with an inbox takes: what a server asks its person.
+const CHANGED_BY_AN_INBOX: [&str; 1] = ["elicitation"];
 
 /// The steps of a hostile line.
 const TERMINATED: &str = "\
-client>@ LINE
-agent<@ LINE
-client! fence
-agent>@ LINE
-client<@ LINE
-agent! fence
+ONE>@ LINE
+OTHER<@ LINE
+ONE! fence
+OTHER>@ LINE
+ONE<@ LINE
+OTHER! fence
 ";
 /// The steps of a hostile line without line feed.
 const LAST: &str = "\
-client>@ LINE
-client! closes stdin
-agent<@ LINE
-agent< end
-agent>@ LINE
-agent! closes stdout
-client<@ LINE
-client< end
+ONE>@ LINE
+ONE! closes stdin
+OTHER<@ LINE
+OTHER< end
+OTHER>@ LINE
+OTHER! closes stdout
+ONE<@ LINE
+ONE< end
 ";
 
 /// Returns all cases of a kind, in the order of their IDs.
@@ -52,9 +56,9 @@ pub fn cases(kind: Kind) -> Result<Vec<Case>, CaseError> {
         let Some(id) = path.strip_suffix(".txt") else { continue };
         cases.push(Case::read(id, &text(Cases::get(&path)), given)?);
     }
-    if kind == Kind::Bridge {
+    if kind.is_between() {
         for name in names() {
-            cases.push(Case::read(&format!("{LINES}/{name}"), &line_case(&name), given)?);
+            cases.push(Case::read(&format!("{folder}{LINES}/{name}"), &line_case(kind, &name), given)?);
         }
     }
     cases.sort_by(|one, other| one.id.cmp(&other.id));
@@ -67,7 +71,8 @@ pub fn cases(kind: Kind) -> Result<Vec<Case>, CaseError> {
 /// If it cannot be read.
 pub(crate) fn probe(kind: Kind) -> Result<Case, CaseError> {
     let head = format!(
-        "# The command takes part\nlevel: must\nsource: ACP, initialization\ngiven: {}\n",
+        "# The command takes part\nlevel: must\nsource: {}, initialization\ngiven: {}\n",
+        kind.protocol(),
         kind.name()
     );
     Case::read("probe", &head, given)
@@ -84,14 +89,17 @@ fn text(file: Option<EmbeddedFile>) -> String {
 }
 
 /// Returns the case of a hostile line. One without line feed can only be the last.
-fn line_case(name: &str) -> String {
+fn line_case(kind: Kind, name: &str) -> String {
     let is_terminated = line(name).is_some_and(|line| line.ends_with(b"\n"));
     let (remark, steps) =
         if is_terminated { ("", TERMINATED) } else { (", as the last bytes of a stream", LAST) };
+    let needs =
+        if kind == Kind::Mcp && CHANGED_BY_AN_INBOX.contains(&name) { "needs: no inbox\n" } else { "" };
+    let [one, other] = [Side::Client, Side::Agent].map(|side| side.name(kind));
+    let steps = steps.replace("LINE", name).replace("ONE", one).replace("OTHER", other);
     format!(
         "# A bridge forwards the line `{name}` unchanged, in both directions{remark}\n\
-         level: ours\nsource: askbridge, docs/design/bytes.md\nfault: changes-bytes\nmatch: bytes\n\n{}",
-        steps.replace("LINE", name),
+         level: ours\nsource: askbridge, docs/design/bytes.md\nfault: changes-bytes\nmatch: bytes\n{needs}\n{steps}",
     )
 }
 
@@ -101,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_case_can_be_read_and_names_a_fault() {
-        for kind in [Kind::Agent, Kind::Client, Kind::Bridge] {
+        for kind in Kind::ALL {
             let cases = cases(kind).unwrap_or_else(|error| panic!("{error}"));
             for case in &cases {
                 assert!(!case.faults.is_empty(), "{case}: add a `fault:` under which it must fail");
@@ -109,7 +117,9 @@ mod tests {
                 assert!(!case.rule.ends_with('.'), "{case}: the rule is a sentence without a full stop");
             }
         }
-        assert!(cases(Kind::Bridge).is_ok_and(|cases| cases.len() > 80));
+        for kind in [Kind::Bridge, Kind::Mcp] {
+            assert!(cases(kind).is_ok_and(|cases| cases.len() > 80));
+        }
     }
 
     #[test]

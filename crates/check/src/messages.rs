@@ -7,9 +7,9 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::{
-    case::Kind,
     end::Next,
     expect::Expected,
+    kind::Kind,
     limits,
     play::{Play, Problem},
     rule::Rule,
@@ -31,8 +31,8 @@ impl Play {
         match self.stage.until(until, |stage| stage.end(side)?.next_line()) {
             None => Ok(None),
             Some(Next::End) => {
-                self.stage.wire.note(format!("{}< (end)", side.name()));
-                Err(format!("the {} closed its output", side.other().name()).into())
+                self.stage.wire.note(format!("{}< (end)", side.name(self.kind)));
+                Err(format!("the {} closed its output", side.other().name(self.kind)).into())
             }
             Some(Next::Line(line)) => self.receive(&line).map(|()| Some(line)),
         }
@@ -41,9 +41,9 @@ impl Play {
     /// Notes what a line means, and writes what any peer replies to it.
     pub(crate) fn receive(&mut self, line: &[u8]) -> Result<(), Problem> {
         let side = self.own_side();
-        self.stage.wire.bytes(&format!("{}<", side.name()), line);
+        self.stage.wire.bytes(&format!("{}<", side.name(self.kind)), line);
         if let Some(what) = too_much(line) {
-            let what = format!("the {} wrote {what}", side.other().name());
+            let what = format!("the {} wrote {what}", side.other().name(self.kind));
             // The conversation cannot go on, in any case: the case of the rule says why.
             self.breaks(Rule::Stdout, what.clone(), line);
             return Err(Problem::Inconclusive(what));
@@ -74,7 +74,7 @@ impl Play {
 
     /// Reads a line. `None` if it is no message, which the case of that rule says.
     fn message(&mut self, line: &[u8]) -> Option<Value> {
-        let peer = self.own_side().other().name();
+        let peer = self.own_side().other().name(self.kind);
         let is_text = std::str::from_utf8(line).is_ok();
         let is_message = |line: &[u8]| serde_json::from_slice(line).ok().filter(Value::is_object);
         let wrong = match line.strip_suffix(b"\n") {
@@ -93,7 +93,7 @@ impl Play {
 
     /// Checks what every message of JSON-RPC has. `None` if it is of no kind of messages.
     fn envelope(&mut self, mut message: Value, line: &[u8]) -> Option<Value> {
-        let peer = self.own_side().other().name();
+        let peer = self.own_side().other().name(self.kind);
         if message["jsonrpc"] != "2.0" {
             self.breaks(
                 Rule::Version,
@@ -156,7 +156,7 @@ impl Play {
     pub(crate) fn compare(&mut self, expected: Expected<'_>, line: &[u8], what: &str) -> Result<(), Problem> {
         let side = self.own_side();
         expected.compare(line, &mut self.variables).map_err(|(how, expected)| Problem::Broken {
-            what: format!("the {} got another {what}: {how}", side.name()),
+            what: format!("the {} got another {what}: {how}", side.name(self.kind)),
             expected: Some(expected),
             got: Some(shown(line)),
         })

@@ -17,7 +17,7 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process, kill_process_group, waitid,
 };
 
-use crate::{case::Kind, end::End, limits, orphans};
+use crate::{end::End, kind::Kind, limits, orphans};
 
 /// The variable that has the private folder of a case. All processes that a command starts inherit it.
 pub(crate) const FOLDER: &str = "XDG_RUNTIME_DIR";
@@ -56,7 +56,7 @@ impl Surroundings<'_> {
     /// the user must not count. An agent or a client keeps them, because it needs its account.
     pub(crate) fn surround(self, command: &mut Command) {
         command.env(FOLDER, self.folder);
-        if self.kind == Kind::Bridge {
+        if self.kind.is_between() {
             for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")] {
                 command.env(name, self.folder.join(folder));
             }

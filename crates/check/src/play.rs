@@ -14,8 +14,9 @@ use askbridge_os::terminal::printable;
 
 use crate::{
     breach::Breaches,
-    case::{Case, Kind, Match},
+    case::{Case, Match},
     expect::Expected,
+    kind::Kind,
     limits,
     peer::{Exit, Surroundings},
     serve::{action::Serve, driver::Persons, state::Served},
@@ -30,10 +31,13 @@ use crate::{
     wire::{Tail, shown},
 };
 
-/// The need of a case for the inbox of askbridge.
+/// The need of a case for the inbox of askbridge, and of one that cannot be tried where there is one.
 const INBOX: &str = "inbox";
+const WITHOUT_INBOX: &str = "no inbox";
 /// Why a case is skipped that needs the inbox.
 pub(crate) const NO_INBOX: &str = "the command has no inbox in `XDG_RUNTIME_DIR`";
+/// Why a case is skipped that an inbox changes.
+const HAS_INBOX: &str = "what it passes on is asked in the inbox of the command";
 
 /// The settings of one case.
 #[derive(Clone, Debug)]
@@ -77,7 +81,7 @@ pub(crate) fn play(case: &Case, setting: &CaseSettings<'_>) -> io::Result<Played
     let mut variables = Variables::default();
     let conversation = match setting.kind {
         Kind::Agent => Some(conversation(setting, &mut variables)?),
-        Kind::Client | Kind::Bridge => None,
+        Kind::Client | Kind::Bridge | Kind::Mcp => None,
     };
     let served = (setting.kind == Kind::Client).then(|| Box::new(Served::new(setting.persons.clone())));
     let mut stage = Stage::start(setting.kind, setting.command, setting.script, &setting.folder)?;
@@ -102,10 +106,12 @@ pub(crate) fn play(case: &Case, setting: &CaseSettings<'_>) -> io::Result<Played
     let stopped = play.steps(case).err();
     let wire = setting.keeps_wire.then(|| play.stage.wire.text());
     // A command creates its inbox only once it runs, so this is known after the steps.
-    let lacks_inbox = case.needs.iter().any(|need| need == INBOX) && !play.has_inbox();
+    let has_inbox = play.has_inbox();
+    let needs = |need: &str| case.needs.iter().any(|it| it == need);
     play.stage.close();
     let verdict = match stopped {
-        _ if lacks_inbox => Verdict::Skipped(NO_INBOX.to_owned()),
+        _ if needs(INBOX) && !has_inbox => Verdict::Skipped(NO_INBOX.to_owned()),
+        _ if needs(WITHOUT_INBOX) && has_inbox => Verdict::Skipped(HAS_INBOX.to_owned()),
         stopped => stopped.unwrap_or(Verdict::Passed),
     };
     let mut breaches = play.breaches;
@@ -195,7 +201,7 @@ impl Play {
         for side in [Side::Client, Side::Agent] {
             let pending = self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default();
             if !pending.is_empty() {
-                let what = format!("the {} got more than the case expects", side.name());
+                let what = format!("the {} got more than the case expects", side.name(self.kind));
                 let expected = Some("nothing more".to_owned());
                 let problem = Problem::Broken { what, expected, got: Some(shown(&pending)) };
                 return Err(self.failed(last, problem));
@@ -254,6 +260,7 @@ impl Play {
             Action::WriteBytes(side, bytes) => self.write(*side, bytes),
             Action::ExpectLine(side, text) => self.expect(*side, &Expected::whole(text, self.matching)),
             Action::ExpectPart(side, text) => self.expect(*side, &Expected::part(text)),
+            Action::ExpectOptional(side, text) => self.expect(*side, &Expected::optional(text)),
             Action::ExpectBytes(side, bytes) => self.expect_bytes(*side, bytes),
             Action::ExpectEnd(side) => self.expect_end(*side),
             Action::End(side, action) => self.end(*side, *action),
@@ -265,7 +272,10 @@ impl Play {
             Action::NoOtherAgent => {
                 let until = Instant::now() + limits::SETTLE;
                 let other = self.stage.until(until, |stage| (stage.agents() > 1).then_some(()));
-                other.map_or(Ok(()), |()| Err("the command started the agent more than once".into()))
+                let started = Side::Agent.name(self.kind);
+                other.map_or(Ok(()), |()| {
+                    Err(format!("the command started the {started} more than once").into())
+                })
             }
             Action::NothingLeft => {
                 let left = self.stage.until(self.deadline, |stage| stage.is_empty().then_some(()));

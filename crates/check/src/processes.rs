@@ -38,7 +38,10 @@ impl Play {
                     let puppet = stage.puppet(Role::Agent)?;
                     (puppet.terminations > 0).then(|| puppet.terminations -= 1)
                 });
-                got.ok_or_else(|| "the agent's process did not get SIGTERM in time".into())
+                got.ok_or_else(|| {
+                    format!("the {}'s process did not get SIGTERM in time", Side::Agent.name(self.kind))
+                        .into()
+                })
             }
             AgentAction::Runs(arguments) => self.runs_in_agent(arguments),
             AgentAction::SaysOnStderr(text) => self.order(Side::Agent, &Order::Stderr(text.clone())),
@@ -49,16 +52,19 @@ impl Play {
                     puppet.order(&Order::StartChild);
                 }
                 let started = self.stage.until(self.deadline, |stage| stage.puppet(Role::Child).map(|_| ()));
-                started.ok_or_else(|| "the agent's process started no child".into())
+                started.ok_or_else(|| {
+                    format!("the {}'s process started no child", Side::Agent.name(self.kind)).into()
+                })
             }
         }
     }
 
     fn wait_for_end(&mut self, role: Role) -> Result<(), Problem> {
         let ended = self.stage.until(self.deadline, |stage| stage.puppet(role)?.has_ended.then_some(()));
+        let started = Side::Agent.name(self.kind);
         ended.ok_or_else(|| match role {
-            Role::Agent => "the agent's process did not end in time".into(),
-            Role::Child => "the child of the agent's process did not end in time".into(),
+            Role::Agent => format!("the {started}'s process did not end in time").into(),
+            Role::Child => format!("the child of the {started}'s process did not end in time").into(),
         })
     }
 

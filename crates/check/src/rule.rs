@@ -29,7 +29,7 @@ macro_rules! rules {
 
 rules! {
     /// Each line is a message.
-    Stdout "stdout" of "agent" "client" "bridge",
+    Stdout "stdout" of "agent" "client" "bridge" "mcp",
     /// Each line is UTF-8.
     Utf8 "utf-8" of "agent",
     /// Each message has the version of JSON-RPC.

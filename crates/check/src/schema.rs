@@ -208,7 +208,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        case::{Case, Kind},
+        case::Case,
+        kind::Kind,
         library,
         serve::action::Serve,
         step::{Action, Side},
@@ -328,10 +329,10 @@ mod tests {
             };
             let id = message["id"].to_string();
             if let Some(method) = message["method"].as_str() {
-                methods.insert((writer.name(), id.clone()), method.to_owned());
+                methods.insert((writer.name(Kind::Agent), id.clone()), method.to_owned());
             }
             if is_ours {
-                let method = methods.get(&(writer.other().name(), id)).cloned();
+                let method = methods.get(&(writer.other().name(Kind::Agent), id)).cloned();
                 written.push((message, method.unwrap_or_default()));
             }
         }

@@ -21,8 +21,8 @@ use rustix::{
 };
 
 use crate::{
-    case::Kind,
     end::End,
+    kind::Kind,
     limits,
     peer::{Peer, Surroundings},
     puppet::SOCKET,
@@ -63,17 +63,17 @@ enum Source {
 }
 
 impl Stage {
-    /// Starts the command. `{agent}` in it becomes the path of a script that starts the puppet.
+    /// Starts the command. The placeholder in it becomes the path of a script that starts the puppet.
     pub(crate) fn start(kind: Kind, command: &[OsString], script: &Path, folder: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(folder.join(SOCKET))?;
         let agent = folder.join(SCRIPT);
         symlink(script, &agent)?;
-        let command: Vec<_> = command.iter().map(|word| with_agent(word, &agent)).collect();
+        let command: Vec<_> = command.iter().map(|word| with_agent(word, kind, &agent)).collect();
         let mut wire = Wire::new();
         wire.note(format!("(start) {}", shlex_line(&command)));
         let (peer, client) = Peer::start(&command, Surroundings { kind, folder })?;
         // The lines of the cases of a bridge are longer.
-        let longest = if kind == Kind::Bridge { usize::MAX } else { limits::MESSAGE };
+        let longest = if kind.is_between() { usize::MAX } else { limits::MESSAGE };
         let client = client.map(|end| end.up_to(longest));
         let (agent, puppets, stop) = (None, Vec::new(), Arc::default());
         Ok(Self { peer, wire, client, agent, longest, puppets, listener, has_exited: false, stop })
@@ -217,10 +217,13 @@ impl Stage {
     }
 }
 
-/// Replaces `{agent}` in a word of the command.
-fn with_agent(word: &OsStr, agent: &Path) -> OsString {
+/// Replaces the placeholder in a word of the command.
+fn with_agent(word: &OsStr, kind: Kind, agent: &Path) -> OsString {
+    let placeholder = kind.placeholder();
     match word.to_str() {
-        Some(word) if word.contains("{agent}") => word.replace("{agent}", &agent.to_string_lossy()).into(),
+        Some(word) if word.contains(placeholder) => {
+            word.replace(placeholder, &agent.to_string_lossy()).into()
+        }
         _ => word.to_owned(),
     }
 }

@@ -5,6 +5,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
+    kind::Kind,
     limits, lines,
     serve::action::{self as serve, Serve},
     talk::action::{self, Talk},
@@ -18,11 +19,19 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Agent => "agent",
+    /// Returns its name where a program of this kind is checked.
+    pub(crate) fn name(self, kind: Kind) -> &'static str {
+        match (self, kind) {
+            (Self::Client, Kind::Mcp) => "host",
+            (Self::Agent, Kind::Mcp) => "server",
+            (Self::Client, _) => "client",
+            (Self::Agent, _) => "agent",
         }
+    }
+
+    /// Returns its names: with MCP, they are others.
+    fn names(self) -> [&'static str; 2] {
+        [Kind::Bridge, Kind::Mcp].map(|kind| self.name(kind))
     }
 
     pub(crate) fn other(self) -> Self {
@@ -60,6 +69,8 @@ pub(crate) enum Action {
     ExpectLine(Side, String),
     /// The next line that an end gets has at least these members.
     ExpectPart(Side, String),
+    /// The next line that an end gets, which may lack the members whose names end with `?`.
+    ExpectOptional(Side, String),
     /// The next bytes that an end gets.
     ExpectBytes(Side, Arc<[u8]>),
     /// An end must see the end of its input: the other side closed it.
@@ -102,6 +113,10 @@ pub(crate) enum EndAction {
     IsRead,
     /// The end gets this many lines, whose content does not count.
     GetsLines(usize),
+    /// The end writes one line of this many megabytes.
+    WritesLong(usize),
+    /// The end gets that line.
+    GetsLong(usize),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +149,9 @@ pub(crate) enum OtherAction {
     Exits(u8),
 }
 
+/// The words before the megabytes of a long line.
+const WRITES_LONG: &str = "writes a line of ";
+const GETS_LONG: &str = "gets the line of ";
 /// The words before a text on stderr.
 const ON_STDERR: &str = "says on stderr: ";
 
@@ -159,12 +177,12 @@ pub(crate) fn read<'a>(
 fn read_action(line: &str) -> Result<Action, String> {
     match line {
         "no process is left" => return Ok(Action::NothingLeft),
-        "no other agent" => return Ok(Action::NoOtherAgent),
+        "no other agent" | "no other server" => return Ok(Action::NoOtherAgent),
         _ => {}
     }
     let (head, text) = line.split_once(' ').ok_or("not a step")?;
     for side in [Side::Client, Side::Agent] {
-        let Some(mark) = head.strip_prefix(side.name()) else { continue };
+        let Some(mark) = side.names().iter().find_map(|name| head.strip_prefix(name)) else { continue };
         return match mark {
             ">" => Ok(Action::WriteLine(side, filled(text)?)),
             ">|" => Ok(Action::WriteBytes(side, unescaped(text)?.into())),
@@ -176,6 +194,7 @@ fn read_action(line: &str) -> Result<Action, String> {
                 Side::Agent => Action::Serve(Serve::GetsAmong(without_version(&filled(text)?))),
             }),
             "<~" => Ok(Action::ExpectPart(side, filled(text)?)),
+            "<?" => Ok(Action::ExpectOptional(side, filled(text)?)),
             "<|" => Ok(Action::ExpectBytes(side, unescaped(text)?.into())),
             "<@" => Ok(Action::ExpectBytes(side, hostile_line(text)?)),
             "!" => end_action(side, text),
@@ -218,7 +237,15 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
         (_, "is blocked, or all is taken") => EndAction::IsBlockedOrDone,
         (_, "gets nothing") => EndAction::GetsNothing,
         (_, "is read") => EndAction::IsRead,
-        (_, text) if line_count(text).is_some() => EndAction::GetsLines(line_count(text).unwrap_or_default()),
+        (_, text) if between(text, "gets ", " lines").is_some() => {
+            EndAction::GetsLines(between(text, "gets ", " lines").unwrap_or_default())
+        }
+        (_, text) if between(text, WRITES_LONG, " MB").is_some() => {
+            EndAction::WritesLong(between(text, WRITES_LONG, " MB").unwrap_or_default())
+        }
+        (_, text) if between(text, GETS_LONG, " MB").is_some() => {
+            EndAction::GetsLong(between(text, GETS_LONG, " MB").unwrap_or_default())
+        }
         (Side::Agent, text) => {
             let served = serve::read(text).map(Action::Serve);
             return served.map_or_else(|| agent_action(text).map(Action::Agent), Ok);
@@ -231,9 +258,9 @@ fn end_action(side: Side, text: &str) -> Result<Action, String> {
     Ok(Action::End(side, action))
 }
 
-/// Reads `gets 7 lines`.
-fn line_count(text: &str) -> Option<usize> {
-    text.strip_prefix("gets ")?.strip_suffix(" lines")?.parse().ok()
+/// Reads the number between two parts of a text.
+fn between(text: &str, before: &str, behind: &str) -> Option<usize> {
+    text.strip_prefix(before)?.strip_suffix(behind)?.parse().ok()
 }
 
 fn agent_action(text: &str) -> Result<AgentAction, String> {

@@ -16,6 +16,15 @@ use crate::{
     wire::shown,
 };
 
+/// Returns a notification of this many megabytes. It is made when a step needs it: the cases are all in memory.
+fn long_line(megabytes: usize) -> Vec<u8> {
+    let [start, end] = [r#"{"jsonrpc":"2.0","method":"_example.com/tell","params":{"text":""#, "\"}}\n"];
+    let mut line = start.as_bytes().to_vec();
+    line.resize(megabytes * 1_000_000 - end.len(), b'x');
+    line.extend_from_slice(end.as_bytes());
+    line
+}
+
 /// Returns whether a line is no JSON at all, nor the beginning of any.
 fn is_said_for_people(line: &[u8]) -> bool {
     let first = line.trim_ascii().first();
@@ -25,7 +34,7 @@ fn is_said_for_people(line: &[u8]) -> bool {
 impl Play {
     pub(crate) fn write(&mut self, side: Side, bytes: &[u8]) -> Result<(), Problem> {
         self.connect(side)?;
-        self.stage.wire.bytes(&format!("{}>", side.name()), bytes);
+        self.stage.wire.bytes(&format!("{}>", side.name(self.kind)), bytes);
         if let Some(conversation) = &mut self.conversation {
             conversation.sent(bytes);
         }
@@ -35,13 +44,16 @@ impl Play {
         let is_open = self.stage.end(side).is_some_and(|end| end.write(bytes));
         // Bytes that nobody reads are lost, as those of a real peer are. A case that needs them fails at a later step.
         if !is_open {
-            self.stage.wire.note(format!("({} cannot write: the command reads no more)", side.name()));
+            self.stage
+                .wire
+                .note(format!("({} cannot write: the command reads no more)", side.name(self.kind)));
         }
         Ok(())
     }
 
     /// Waits until the agent is started.
     pub(crate) fn connect(&mut self, side: Side) -> Result<(), Problem> {
+        let started = Side::Agent.name(self.kind);
         let connected =
             self.stage.until(self.deadline, |stage| match (stage.end(side).is_some(), stage.has_exited()) {
                 (true, _) => Some(true),
@@ -50,13 +62,14 @@ impl Play {
             });
         match connected {
             Some(true) if self.stage.agents() > 1 => {
-                Err("the command started the agent more than once".into())
+                Err(format!("the command started the {started} more than once").into())
             }
             Some(true) => Ok(()),
             Some(false) => {
-                Err(format!("the command ended with {} before it started its agent", self.status()).into())
+                Err(format!("the command ended with {} before it started its {started}", self.status())
+                    .into())
             }
-            None => Err("the command did not start its agent in time".into()),
+            None => Err(format!("the command did not start its {started} in time").into()),
         }
     }
 
@@ -65,11 +78,11 @@ impl Play {
         let next = self.patiently(|stage| stage.end(side)?.next_line());
         match next {
             Some(Next::Line(line)) => {
-                self.stage.wire.bytes(&format!("{}<", side.name()), &line);
+                self.stage.wire.bytes(&format!("{}<", side.name(self.kind)), &line);
                 Ok(Some(line))
             }
             Some(Next::End) => {
-                self.stage.wire.note(format!("{}< (end)", side.name()));
+                self.stage.wire.note(format!("{}< (end)", side.name(self.kind)));
                 Ok(None)
             }
             None => {
@@ -78,7 +91,7 @@ impl Play {
                     [] => "nothing".to_owned(),
                     pending => format!("{} (no line feed)", shown(pending)),
                 };
-                let what = format!("the {} did not get it in time", side.name());
+                let what = format!("the {} did not get it in time", side.name(self.kind));
                 Err(Problem::Broken { what, expected: None, got: Some(got) })
             }
         }
@@ -90,16 +103,16 @@ impl Play {
         while let Some(said) = line.take_if(|line| side == Side::Client && is_said_for_people(line)) {
             self.breaks(
                 Rule::Stdout,
-                "the bridge wrote a line that is not a message of ACP".to_owned(),
+                format!("the bridge wrote a line that is not a message of {}", self.kind.protocol()),
                 &said,
             );
             line = self.next_line(side)?;
         }
         let Some(line) = line else {
-            return Err(format!("the command closed its output to the {}", side.name()).into());
+            return Err(format!("the command closed its output to the {}", side.name(self.kind)).into());
         };
         expected.compare(&line, &mut self.variables).map_err(|(what, expected)| Problem::Broken {
-            what: format!("the {} got another line: {what}", side.name()),
+            what: format!("the {} got another line: {what}", side.name(self.kind)),
             expected: Some(expected),
             got: Some(shown(&line)),
         })
@@ -112,7 +125,7 @@ impl Play {
             Some(got) => got,
             None => self.stage.end(side).map(|end| end.pending().to_vec()).unwrap_or_default(),
         };
-        self.stage.wire.bytes(&format!("{}<", side.name()), &got);
+        self.stage.wire.bytes(&format!("{}<", side.name(self.kind)), &got);
         if got == bytes {
             return Ok(());
         }
@@ -120,9 +133,9 @@ impl Play {
         let around = |bytes: &[u8]| shown(bytes.get(at.saturating_sub(40)..).unwrap_or_default());
         let what = match got.len() {
             count if count < bytes.len() && at == count => {
-                format!("the {} got {count} of {} bytes", side.name(), bytes.len())
+                format!("the {} got {count} of {} bytes", side.name(self.kind), bytes.len())
             }
-            _ => format!("the {} got other bytes, from byte {at} on", side.name()),
+            _ => format!("the {} got other bytes, from byte {at} on", side.name(self.kind)),
         };
         Err(Problem::Broken { what, expected: Some(around(bytes)), got: Some(around(&got)) })
     }
@@ -131,7 +144,7 @@ impl Play {
         match self.next_line(side)? {
             None => Ok(()),
             Some(line) => {
-                let what = format!("the {} got a line where the end was expected", side.name());
+                let what = format!("the {} got a line where the end was expected", side.name(self.kind));
                 Err(Problem::Broken { what, expected: Some("the end".to_owned()), got: Some(shown(&line)) })
             }
         }
@@ -141,7 +154,9 @@ impl Play {
     pub(crate) fn flush(&mut self, side: Side) -> Result<(), Problem> {
         self.connect(side)?;
         let flushed = self.patiently(|stage| (stage.end(side)?.unsent() == 0).then_some(()));
-        flushed.ok_or_else(|| format!("the command does not take what the {} writes", side.name()).into())
+        flushed.ok_or_else(|| {
+            format!("the command does not take what the {} writes", side.name(self.kind)).into()
+        })
     }
 
     pub(crate) fn end(&mut self, side: Side, action: EndAction) -> Result<(), Problem> {
@@ -160,6 +175,8 @@ impl Play {
             EndAction::GetsNothing => return self.expect_nothing(side),
             EndAction::IsRead => return self.wait_until_read(side),
             EndAction::GetsLines(count) => return self.expect_lines(side, count),
+            EndAction::WritesLong(megabytes) => return self.write(side, &long_line(megabytes)),
+            EndAction::GetsLong(megabytes) => return self.expect_bytes(side, &long_line(megabytes)),
             EndAction::ClosesOutput => {
                 self.flush(side)?;
                 self.order(side, &Order::CloseStdout)?;
@@ -191,7 +208,7 @@ impl Play {
                 .is_none_or(|puppet| puppet.waiting == 0 || puppet.has_ended)
                 .then_some(())
         });
-        done.ok_or_else(|| "the agent's process does not react".into())
+        done.ok_or_else(|| format!("the {}'s process does not react", side.name(self.kind)).into())
     }
 
     /// Waits until the command has read all that the end wrote, so that the next bytes arrive in another piece.
@@ -200,7 +217,9 @@ impl Play {
         while self.stage.end(side).is_some_and(|end| end.has_unread()) {
             let now = Instant::now();
             if now > self.deadline {
-                return Err(format!("the command does not read what the {} writes", side.name()).into());
+                return Err(
+                    format!("the command does not read what the {} writes", side.name(self.kind)).into()
+                );
             }
             // The kernel reports no event when the other side reads.
             self.stage.until(now + limits::LOOK, |_| None::<()>);
@@ -216,7 +235,7 @@ impl Play {
                 return Ok(());
             }
             if before == 0 {
-                return Err(format!("the command took all that the {} wrote", side.name()).into());
+                return Err(format!("the command took all that the {} wrote", side.name(self.kind)).into());
             }
             // No event reports that a pipe stays full. Only a time without progress shows it.
             let until = Instant::now() + limits::SETTLE;
@@ -226,9 +245,11 @@ impl Play {
                 return Ok(());
             }
             if Instant::now() > self.deadline {
-                return Err(
-                    format!("the command takes more and more of what the {} writes", side.name()).into()
-                );
+                return Err(format!(
+                    "the command takes more and more of what the {} writes",
+                    side.name(self.kind)
+                )
+                .into());
             }
         }
     }
@@ -237,10 +258,10 @@ impl Play {
         for got in 0..count {
             let line = self.stage.until(self.deadline, |stage| stage.end(side)?.next_line());
             if !matches!(line, Some(Next::Line(_))) {
-                return Err(format!("the {} got {got} lines of {count}", side.name()).into());
+                return Err(format!("the {} got {got} lines of {count}", side.name(self.kind)).into());
             }
         }
-        self.stage.wire.note(format!("{}< ({count} lines)", side.name()));
+        self.stage.wire.note(format!("{}< ({count} lines)", side.name(self.kind)));
         Ok(())
     }
 
@@ -254,7 +275,7 @@ impl Play {
                     Next::End => "the end".to_owned(),
                 };
                 Err(Problem::Broken {
-                    what: format!("the {} got something", side.name()),
+                    what: format!("the {} got something", side.name(self.kind)),
                     expected: None,
                     got: Some(got),
                 })

@@ -19,7 +19,8 @@ use wildmatch::WildMatch;
 
 use crate::{
     breach::{AllBreaches, Breaches},
-    case::{Case, Kind, Level},
+    case::{Case, Level},
+    kind::Kind,
     library, limits,
     play::{CaseSettings, play},
     serve::driver::Persons,
@@ -33,7 +34,8 @@ use crate::{
 pub struct Settings {
     /// The kind of program that is checked.
     pub kind: Kind,
-    /// The command under test. `{agent}` in it stands for the command of the agent that the checker plays.
+    /// The command under test. The placeholder in it stands for the command of the agent, or the server, that the checker
+    /// plays.
     pub command: Vec<OsString>,
     /// This program, whose `check puppet` is the puppet.
     pub program: PathBuf,
@@ -112,7 +114,7 @@ pub enum SuiteError {
     /// The command could not be started.
     #[error("cannot start {0}: {1}")]
     Start(String, io::Error),
-    /// The command does not speak ACP at all.
+    /// The command does not speak the protocol at all.
     #[error("{0} does not take part in a conversation: {1}")]
     Silent(String, String),
     /// No case has such an ID.
@@ -145,7 +147,7 @@ pub fn is_selected(id: &str, selection: &str) -> bool {
 pub fn selected(cases: Vec<Case>, kind: Kind, selections: &[String]) -> Result<Vec<Case>, SuiteError> {
     for selection in selections {
         if !cases.iter().any(|case| is_selected(&case.id, selection)) {
-            return Err(SuiteError::NoCase(selection.clone(), kind.name()));
+            return Err(SuiteError::NoCase(selection.clone(), kind.command()));
         }
     }
     let fits = |case: &Case| selections.is_empty() || selections.iter().any(|it| is_selected(&case.id, it));
@@ -173,7 +175,7 @@ pub fn probe(settings: &Settings) -> Result<(), SuiteError> {
     let what = match (settings.kind, failure.what.ends_with("did not get it in time")) {
         (_, false) => failure.what.clone(),
         (Kind::Client, true) => format!("it sent no `initialize` within {:?}", settings.timeout),
-        (Kind::Agent | Kind::Bridge, true) => {
+        (Kind::Agent | Kind::Bridge | Kind::Mcp, true) => {
             format!("it did not answer `initialize` within {:?}", settings.timeout)
         }
     };

@@ -52,7 +52,7 @@ pub fn summary(settings: &Settings, outcomes: &[Outcome], seconds: f64, columns:
         text += &format!("{head}\n{}\n", detail(outcome, paint));
     }
     if let Some(rest @ 1..) = shown.len().checked_sub(DETAILED) {
-        let kind = settings.kind.name();
+        let kind = settings.kind.command();
         put(
             &mut text,
             &format!(

@@ -98,6 +98,16 @@ faults! {
         DropsEmpty "drops-empty" "Drops members without content"
         DropsOddNames "drops-odd-names" "Drops members whose name is not made of letters"
         LimitsDepth "limits-depth" "Drops messages that are nested more than 32 deep"
+        // What MCP has.
+        AddsCapabilities "adds-capabilities" "Tells the server that the host takes samples"
+        TurnsErrors "turns-errors" "Turns results with `isError` into errors"
+        KeepsContent "keeps-content" "Removes all of a result but its `content`"
+        TextTokens "text-tokens" "Turns progress tokens that are numbers into texts"
+        TellsProgress "tells-progress" "Tells the host the progress of its calls"
+        AnswersPings "answers-pings" "Answers pings"
+        DropsInputRequired "drops-input-required" "Drops results that require input"
+        ChangesState "changes-state" "Sends a `requestState` back in small letters"
+        RepeatsState "repeats-state" "Adds the last `requestState` to calls without one"
         // Processes.
         SwallowsExitCode "swallows-exit-code" "Exits with 0"
         SwallowsStderr "swallows-stderr" "Drops what the agent writes to stderr"

@@ -8,6 +8,7 @@ use serde_json::{Number, Value, json};
 use super::{
     client::{is_about_clients, is_lost, of_client},
     fault::RelayFault,
+    mcp::{is_about_mcp, of_mcp},
     side::{Outputs, Side, written},
     values::{changed, is_about_values},
 };
@@ -28,6 +29,8 @@ const KNOWN: [&str; 7] = [
     "session/request_permission",
     "elicitation/create",
 ];
+/// The notifications that take something back.
+const CANCELS: [&str; 3] = ["session/cancel", "$/cancel_request", "notifications/cancelled"];
 /// The namespaces of ACP's methods.
 const NAMESPACES: [&str; 6] = ["session", "fs", "terminal", "elicitation", "mcp", "$"];
 
@@ -48,6 +51,8 @@ struct State {
     /// Whether nothing is passed on any more.
     hangs: bool,
     lines: usize,
+    /// What the fault keeps of a message.
+    last: Value,
 }
 
 impl Lines {
@@ -134,7 +139,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
     let is_response = method.is_empty() && id.is_some();
     let is_known = KNOWN.contains(&method.as_str());
     let is_question = from == Side::Agent && is_request;
-    let is_cancel = method == "session/cancel" || method == "$/cancel_request";
+    let is_cancel = CANCELS.contains(&method.as_str());
     let same = || vec![(to, line.clone())];
     let reply = |result: Value| written(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
     let refusal = |code: i64| {
@@ -181,6 +186,7 @@ fn message_of(fault: RelayFault, from: Side, line: Vec<u8>, message: Value, stat
             [vec![(from, reply(json!({ "action": "cancel" })))], same()].concat()
         }
         fault if is_about_clients(fault) => of_client(fault, from, line, message),
+        fault if is_about_mcp(fault) => of_mcp(fault, from, line, message, &mut state.last),
         RelayFault::ChangesVersion => vec![(to, written(&with_version(message, 2)))],
         RelayFault::DropsCapabilities => vec![(to, written(&without_capabilities(message)))],
         _ => with_state(fault, from, line, message, state),
@@ -371,7 +377,8 @@ fn with_version(mut message: Value, version: u64) -> Value {
 }
 
 fn without_capabilities(mut message: Value) -> Value {
-    for part in ["/params/clientCapabilities", "/result/agentCapabilities"] {
+    let of_mcp = ["/params/capabilities", "/result/capabilities"];
+    for part in ["/params/clientCapabilities", "/result/agentCapabilities"].into_iter().chain(of_mcp) {
         if let Some(capabilities) = message.pointer_mut(part) {
             *capabilities = json!({});
         }

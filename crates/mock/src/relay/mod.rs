@@ -4,6 +4,7 @@
 mod client;
 mod fault;
 mod lines;
+mod mcp;
 mod run;
 mod side;
 mod streams;

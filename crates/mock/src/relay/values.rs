@@ -50,7 +50,7 @@ pub(super) fn changed(fault: RelayFault, value: Value, depth: usize) -> Option<V
 fn is_kept(fault: RelayFault, name: &str, value: &Value, depth: usize) -> bool {
     match fault {
         RelayFault::DropsMeta => name != "_meta",
-        RelayFault::DropsNames => !["clientInfo", "agentInfo"].contains(&name),
+        RelayFault::DropsNames => !["clientInfo", "agentInfo", "serverInfo"].contains(&name),
         RelayFault::DropsOddNames => name.chars().all(|char| char.is_ascii_alphabetic()) && !name.is_empty(),
         // The members of the message itself stay.
         RelayFault::DropsEmpty if depth > 1 => match value {
