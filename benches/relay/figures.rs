@@ -56,8 +56,18 @@ fn figure(metric: Metric, row: &str, work: Option<Work>, measured: &[&Measured])
         by_kind.entry(measured.kind).or_default().insert(measured.round, measured.value);
     }
     let relay = by_kind.get(&Kind::Relay).cloned().unwrap_or_default();
+    if metric == Metric::Added {
+        for rounds in by_kind.values_mut() {
+            rounds.retain(|round, _| relay.contains_key(round));
+            for (round, value) in rounds {
+                *value -= relay.get(round).copied().unwrap_or_default();
+            }
+        }
+        by_kind.remove(&Kind::Relay);
+    }
     let cell = |rounds: BTreeMap<u32, f64>| {
-        let ratios = rounds.iter().filter_map(|(round, value)| Some(value / relay.get(round)?)).collect();
+        let ratio = |(round, value): (&u32, &f64)| Some(value / relay.get(round)?);
+        let ratios = rounds.iter().filter_map(ratio).filter(|_| metric != Metric::Added).collect();
         let samples: Vec<f64> = rounds.into_values().collect();
         Cell { median: median(samples.clone()).unwrap_or_default(), ratio: median(ratios), samples }
     };

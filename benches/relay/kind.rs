@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     Relay,
     /// A proxy that parses and prints each line.
     Naive,
-    /// `askbridge run`.
+    /// `askbridge run`, or `askbridge mcp-proxy`.
     Bridge,
 }
 
@@ -50,7 +50,11 @@ impl Kind {
             }
             Kind::Bridge => {
                 let mut command = Command::new(&installed()?.askbridge);
-                command.args(["run", "--protocol", speech.name(), "--"]).arg(ourselves);
+                if speech.is_mcp() {
+                    command.args(["mcp-proxy", "--"]).arg(ourselves);
+                } else {
+                    command.args(["run", "--protocol", speech.name(), "--"]).arg(ourselves);
+                }
                 // The settings of the person who measures must not count.
                 let folder = subscribers::folder()?;
                 command

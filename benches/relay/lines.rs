@@ -77,12 +77,37 @@ impl Direction {
                 r#","method":"turn/start","params":{"threadId":"t","input":[{"type":"text","text":""#,
                 "\"}]}}\n",
             ],
+            (Speech::Mcp | Speech::McpLog, _) => self.frame_of_mcp(speech),
             (Speech::Codex, Direction::ToClient) => [
                 concat!(
                     r#"{"method":"item/agentMessage/delta","params":{"threadId":"t","turnId":"u","#,
                     r#""itemId":"i","delta":""#
                 ),
                 " ",
+                "\"}}\n",
+            ],
+        }
+    }
+
+    /// Returns the same for MCP: a call of a tool, or what a server tells unasked.
+    fn frame_of_mcp(self, speech: Speech) -> [&'static str; 3] {
+        match (speech, self) {
+            (_, Direction::ToAgent) => [
+                r#"{"jsonrpc":"2.0","id":"#,
+                r#","method":"tools/call","params":{"name":"t","arguments":{"text":""#,
+                "\"}}}\n",
+            ],
+            (Speech::McpLog, Direction::ToClient) => [
+                r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":""#,
+                r#"","data":""#,
+                "\"}}\n",
+            ],
+            (_, Direction::ToClient) => [
+                concat!(
+                    r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"#,
+                    r#""progress":"#
+                ),
+                r#","message":""#,
                 "\"}}\n",
             ],
         }
@@ -107,18 +132,66 @@ pub(crate) enum Speech {
     Images,
     Claude,
     Codex,
+    /// MCP between a host and a server, which tells its progress.
+    Mcp,
+    /// The same, with a server that writes a log.
+    McpLog,
 }
 
 impl Speech {
-    pub(crate) const ALL: [Speech; 3] = [Speech::Acp, Speech::Claude, Speech::Codex];
+    pub(crate) const ALL: [Speech; 5] =
+        [Speech::Acp, Speech::Claude, Speech::Codex, Speech::Mcp, Speech::McpLog];
 
-    /// Returns its name for `askbridge run --protocol`.
+    /// Returns its name for `askbridge run --protocol`, which does not have those of MCP, and for our agents.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Speech::Acp | Speech::Images => "acp",
             Speech::Claude => "claude",
             Speech::Codex => "codex",
+            Speech::Mcp => "mcp",
+            Speech::McpLog => "mcp-log",
         }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Speech> {
+        Speech::ALL.into_iter().find(|speech| speech.name() == name)
+    }
+
+    pub(crate) fn is_mcp(self) -> bool {
+        matches!(self, Speech::Mcp | Speech::McpLog)
+    }
+
+    /// Returns the first request of a client.
+    pub(crate) fn initialize(self) -> &'static str {
+        if self.is_mcp() {
+            return concat!(
+                r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
+                r#""capabilities":{"roots":{}},"clientInfo":{"name":"bench","version":"1"}}}"#,
+                "\n"
+            );
+        }
+        concat!(
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":"#,
+            r#"{"fs":{"readTextFile":true,"writeTextFile":true},"_meta":{"sandboxagent.dev":"#,
+            r#"{"extensions":{"sessionRequestQuestion":true}}}}}}"#,
+            "\n"
+        )
+    }
+
+    /// Returns the response to it.
+    pub(crate) fn initialized(self) -> &'static str {
+        if self.is_mcp() {
+            return concat!(
+                r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","#,
+                r#""capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}}"#,
+                "\n"
+            );
+        }
+        concat!(
+            r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"#,
+            r#""agentCapabilities":{"loadSession":false},"authMethods":[]}}"#,
+            "\n"
+        )
     }
 }
 
@@ -274,6 +347,35 @@ pub(crate) fn ping(id: u64, size: usize) -> Vec<u8> {
     pad(&mut line, size - tail.len());
     line.extend_from_slice(tail.as_bytes());
     line
+}
+
+/// Returns a request of MCP. One of a tool has `size` bytes.
+pub(crate) fn call(method: &str, id: u64, size: usize) -> Vec<u8> {
+    match method {
+        "tools/call" => {
+            let [head, middle, tail] = Direction::ToAgent.frame(Speech::Mcp);
+            let mut line = format!("{head}{id}{middle}").into_bytes();
+            pad(&mut line, size - tail.len());
+            line.extend_from_slice(tail.as_bytes());
+            line
+        }
+        "resources/read" => {
+            let params = r#"{"uri":"file:///bench"}"#;
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
+                .into_bytes()
+        }
+        _ => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\"}}\n").into_bytes(),
+    }
+}
+
+/// Returns the response to a request of MCP, of `size` bytes.
+pub(crate) fn called(request: &[u8], size: usize) -> Option<Vec<u8>> {
+    let head = br#","result":{"content":[{"type":"text","text":""#;
+    let tail = b"\"}]}}\n";
+    let mut line = [&br#"{"jsonrpc":"2.0","id":"#[..], id_of(request)?, head].concat();
+    pad(&mut line, size - tail.len());
+    line.extend_from_slice(tail);
+    Some(line)
 }
 
 /// Returns the response to a ping, of `size` bytes.

@@ -46,7 +46,8 @@ fn compare(options: &Options) -> io::Result<ExitCode> {
     if !effort.spread {
         process::stay_on_one_cpu()?;
     }
-    let mut rows = rows::all(effort.long_line, effort.stalled);
+    let rows_of = if options.mcp { rows::mcp } else { rows::all };
+    let mut rows = rows_of(effort.long_line, effort.stalled);
     if let Some(part) = &options.only {
         rows.retain(|row| row.name.contains(part));
         if rows.is_empty() {

@@ -11,7 +11,7 @@ use crate::{
     lines::{self, Direction, GO, Shape, Speech, Tally},
     process::{self, Subject},
     procfs::Memory,
-    rows::{Asks, Metric, Work},
+    rows::{Asks, Call, Metric, Work},
 };
 
 /// The bytes of a ping's request, and of its response.
@@ -53,9 +53,10 @@ pub(crate) fn sample(work: Work, kind: Kind, amount: &Amount) -> io::Result<Samp
         }
         Work::Burst(shape, total) => burst(shape, kind, total, amount),
         Work::Ping(channel) => ping(channel, kind, amount),
+        Work::Call(call) => calls(call, kind, amount),
         Work::Asking(asks) => asking(asks, kind, amount),
-        Work::Start => start(kind, amount.starts),
-        Work::Idle => idle(kind),
+        Work::Start(speech) => start(speech, kind, amount.starts),
+        Work::Idle(speech) => idle(speech, kind),
         Work::Open(count) => open(kind, count),
         Work::LongLine(shape) => long_line(shape, kind),
         Work::Stall(shape, total) => stall(shape, kind, total, amount.stall),
@@ -187,20 +188,46 @@ fn ping(channel: Channel, kind: Kind, amount: &Amount) -> io::Result<Sample> {
     })
 }
 
-/// The `initialize` of a client with the native dialect.
-const INITIALIZE: &[u8] = concat!(
-    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":"#,
-    r#"{"fs":{"readTextFile":true,"writeTextFile":true},"_meta":{"sandboxagent.dev":"#,
-    r#"{"extensions":{"sessionRequestQuestion":true}}}}}}"#,
-    "\n"
-)
-.as_bytes();
+/// Sends requests of MCP one after the other. A long one is sent less often.
+fn calls(call: Call, kind: Kind, amount: &Amount) -> io::Result<Sample> {
+    let server = ["server".to_owned(), call.response.to_string()];
+    process::with(kind, Channel::Pipes, Speech::Mcp, &server, LIMIT, |subject| {
+        initialize(subject, Speech::Mcp)?;
+        let calls = if call.is_short() { amount.pings } else { amount.pings.div_ceil(20) };
+        let mut times = Vec::new();
+        let mut response = Vec::new();
+        // The first tenth only warms up.
+        for id in 1..=u64::from(calls + calls / 10) {
+            let request = lines::call(call.method, id, call.request);
+            let began = Instant::now();
+            subject.input().write_all(&request)?;
+            subject.read_line(&mut response)?;
+            let took = began.elapsed();
+            if response.len() != call.response || lines::id_of(&response) != lines::id_of(&request) {
+                return Err(io::Error::other(format!("no answer to a call: {}", lines::excerpt(&response))));
+            }
+            if id > u64::from(calls / 10) {
+                times.push(took);
+            }
+        }
+        times.sort_unstable();
+        let median = microseconds(quantile(&times, 50));
+        let tail = (Metric::PingTail, microseconds(quantile(&times, 99)));
+        let figures = vec![(Metric::PingMedian, median), (Metric::Added, median), tail];
+        Ok(Sample { figures, memory: subject.memory() })
+    })
+}
+
+/// Introduces the client to the agent.
+fn initialize(subject: &mut Subject, speech: Speech) -> io::Result<()> {
+    subject.input().write_all(speech.initialize().as_bytes())?;
+    subject.expect_line("\"protocolVersion\":").map(drop)
+}
 
 fn asking(asks: Asks, kind: Kind, amount: &Amount) -> io::Result<Sample> {
     let agent = ["asker".to_owned(), asks.name().to_owned()];
     process::with(kind, Channel::Pipes, Speech::Acp, &agent, LIMIT, |subject| {
-        subject.input().write_all(INITIALIZE)?;
-        subject.expect_line("\"protocolVersion\":1")?;
+        initialize(subject, Speech::Acp)?;
         let _subscribers = subject.follow(amount.subscribers)?;
         let mut times = Vec::new();
         for turn in 1..=amount.turns {
@@ -234,14 +261,13 @@ fn one_turn(asks: Asks, subject: &mut Subject, turn: u32) -> io::Result<Duration
     Err(io::Error::other(format!("no end of turn {turn}: {}", lines::excerpt(&ended))))
 }
 
-fn start(kind: Kind, starts: u32) -> io::Result<Sample> {
+fn start(speech: Speech, kind: Kind, starts: u32) -> io::Result<Sample> {
     let mut times = Vec::new();
     let mut memory: Option<Memory> = None;
     for _ in 0..starts {
-        let agent = ["initializer".to_owned()];
-        let (took, now) = process::with(kind, Channel::Pipes, Speech::Acp, &agent, LIMIT, |subject| {
-            subject.input().write_all(INITIALIZE)?;
-            subject.expect_line("\"protocolVersion\":1")?;
+        let agent = ["initializer".to_owned(), speech.name().to_owned()];
+        let (took, now) = process::with(kind, Channel::Pipes, speech, &agent, LIMIT, |subject| {
+            initialize(subject, speech)?;
             Ok((subject.began().elapsed(), subject.memory()))
         })?;
         times.push(took);
@@ -253,10 +279,10 @@ fn start(kind: Kind, starts: u32) -> io::Result<Sample> {
 }
 
 /// Stands still once the peers know each other.
-fn idle(kind: Kind) -> io::Result<Sample> {
-    process::with(kind, Channel::Pipes, Speech::Acp, &["initializer".to_owned()], LIMIT, |subject| {
-        subject.input().write_all(INITIALIZE)?;
-        subject.expect_line("\"protocolVersion\":1")?;
+fn idle(speech: Speech, kind: Kind) -> io::Result<Sample> {
+    let agent = ["initializer".to_owned(), speech.name().to_owned()];
+    process::with(kind, Channel::Pipes, speech, &agent, LIMIT, |subject| {
+        initialize(subject, speech)?;
         Ok(Sample { memory: subject.memory(), ..Sample::default() })
     })
 }
@@ -270,8 +296,7 @@ fn open(kind: Kind, count: u32) -> io::Result<Sample> {
         &["inquirer".to_owned(), count.to_string()],
         LIMIT,
         |subject| {
-            subject.input().write_all(INITIALIZE)?;
-            subject.expect_line("\"protocolVersion\":1")?;
+            initialize(subject, Speech::Acp)?;
             for number in 0..count {
                 subject.expect_line(&format!("\"q-{number}\""))?;
             }

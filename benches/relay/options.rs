@@ -33,6 +33,10 @@ pub(crate) struct Options {
     #[arg(long)]
     spread: bool,
 
+    /// Measure MCP through `askbridge mcp-proxy`, in place of ACP and others through `askbridge run`
+    #[arg(long)]
+    pub(crate) mcp: bool,
+
     /// Measure while this many subscribers follow the bridge's questions
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     subscribers: usize,

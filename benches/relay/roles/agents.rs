@@ -33,10 +33,8 @@ pub(super) fn sink(arguments: &[String]) -> io::Result<ExitCode> {
 
 /// Waits for a line, then writes `TOTAL` bytes: `source LINE WRITE TOTAL SPEECH`.
 pub(super) fn source(arguments: &[String]) -> io::Result<ExitCode> {
-    let speech =
-        Speech::ALL.into_iter().find(|speech| arguments.get(3).is_some_and(|it| it == speech.name()));
     let shape = Shape {
-        speech: speech.unwrap_or(Speech::Acp),
+        speech: speech(arguments, 3),
         direction: Direction::ToClient,
         line: number(arguments, 0)?,
         write: number(arguments, 1)?,
@@ -68,7 +66,7 @@ pub(super) fn asker(arguments: &[String]) -> io::Result<ExitCode> {
     let mut turn: Option<String> = None;
     answer_lines(|line, output| {
         if lines::has(line, r#""method":"initialize""#) {
-            return output.write_all(INITIALIZED);
+            return output.write_all(Speech::Acp.initialized().as_bytes());
         }
         let Some(asked) = turn.take() else {
             let id = lines::id_of(line).ok_or_else(|| io::Error::other("a prompt without an id"))?;
@@ -96,24 +94,33 @@ pub(super) fn inquirer(arguments: &[String]) -> io::Result<ExitCode> {
         if std::mem::replace(&mut asked, true) {
             return Ok(());
         }
-        output.write_all(INITIALIZED)?;
+        output.write_all(Speech::Acp.initialized().as_bytes())?;
         let questions = (0..count).map(|number| question(&number.to_string(), &format!("s{}", number / 64)));
         output.write_all(questions.collect::<String>().as_bytes())
     })
 }
 
-/// Answers `initialize`.
-pub(super) fn initializer() -> io::Result<ExitCode> {
-    answer_lines(|_, output| output.write_all(INITIALIZED))
+/// Answers `initialize`, which has the ID 0 in every row: `initializer SPEECH`.
+pub(super) fn initializer(arguments: &[String]) -> io::Result<ExitCode> {
+    let speech = speech(arguments, 0);
+    answer_lines(|_, output| output.write_all(speech.initialized().as_bytes()))
 }
 
-/// The response to `initialize`, which has the ID 0 in every row.
-const INITIALIZED: &[u8] = concat!(
-    r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"#,
-    r#""agentCapabilities":{"loadSession":false},"authMethods":[]}}"#,
-    "\n"
-)
-.as_bytes();
+/// A server of MCP, which answers each request with a response of `SIZE` bytes: `server SIZE`.
+pub(super) fn server(arguments: &[String]) -> io::Result<ExitCode> {
+    let size = number(arguments, 0)?;
+    answer_lines(|line, output| {
+        if lines::has(&line[..line.len().min(100)], r#""method":"initialize""#) {
+            return output.write_all(Speech::Mcp.initialized().as_bytes());
+        }
+        let response = lines::called(line, size);
+        output.write_all(&response.ok_or_else(|| io::Error::other("a request without an id"))?)
+    })
+}
+
+fn speech(arguments: &[String], at: usize) -> Speech {
+    arguments.get(at).and_then(|name| Speech::named(name)).unwrap_or(Speech::Acp)
+}
 
 fn question(turn: &str, session: &str) -> String {
     format!(

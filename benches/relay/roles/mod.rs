@@ -17,7 +17,8 @@ pub(crate) fn play(arguments: &[String]) -> Option<io::Result<ExitCode>> {
         "echo" => agents::echo(rest),
         "asker" => agents::asker(rest),
         "inquirer" => agents::inquirer(rest),
-        "initializer" => agents::initializer(),
+        "initializer" => agents::initializer(rest),
+        "server" => agents::server(rest),
         _ => return None,
     };
     Some(played)
