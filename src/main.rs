@@ -10,7 +10,7 @@ use std::{
 
 use askbridge::{
     command::{
-        self, Context, McpProxyArgs,
+        self, Context,
         cli::{Cli, Command},
         parse::{explain, parse},
     },
@@ -43,7 +43,7 @@ fn run(command: &Command, context: &Context) -> ExitCode {
     match command {
         Command::Run(args) => ended(compose::run(&args.settings(&context.settings))),
         Command::Proxy(args) => ended(compose::proxy(&args.settings(&context.settings))),
-        Command::McpProxy(args) => mcp_proxy(args, context),
+        Command::McpProxy(args) => ended(compose::mcp_proxy(&args.settings(&context.settings))),
         Command::Hook(args) => command::hook(context, args, &LocalHosts::default()),
         Command::Attach(args) => command::run(command::attach(context, args, LocalHosts::shared())),
         Command::Inbox(args) => command::run(command::inbox(context, args, LocalHosts::shared())),
@@ -90,14 +90,6 @@ fn run(command: &Command, context: &Context) -> ExitCode {
         Command::Mock(args) => args.what.run(),
         #[cfg(feature = "mock")]
         Command::Demo(args) => demo::run(&args.settings(), command::consent),
-    }
-}
-
-/// Runs a bridge around an MCP server.
-fn mcp_proxy(args: &McpProxyArgs, context: &Context) -> ExitCode {
-    match args.settings(&context.settings) {
-        Ok(settings) => ended(compose::mcp_proxy(&settings)),
-        Err(error) => fail(exit::FAILED, &format!("the path of this program is not known: {error}")),
     }
 }
 

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "mcp")]
 use std::env;
-use std::{ffi::OsString, io};
+use std::ffi::OsString;
 
 use askbridge_core::mcp::{Elicitation, Session, ToolName};
 use askbridge_settings::{Settings, keys, resolved::McpProxySettings};
@@ -78,24 +78,23 @@ pub struct McpProxyArgs {
 
 impl McpProxyArgs {
     /// Returns the server's command. For a server over HTTP, it is this program again, which speaks to it.
-    fn command(&self) -> io::Result<Vec<OsString>> {
+    fn command(&self) -> Vec<OsString> {
         #[cfg(feature = "mcp")]
         if let Some(url) = &self.url {
-            return Ok(vec![env::current_exe()?.into(), "mcp-http".into(), url.into()]);
+            // Where the path of this program cannot be read, the one on the PATH is the best guess.
+            let program = env::current_exe().map_or_else(|_| "askbridge".into(), Into::into);
+            return vec![program, "mcp-http".into(), url.into()];
         }
-        Ok(self.server.clone())
+        self.server.clone()
     }
 
     /// Returns the settings of this bridge.
-    ///
-    /// # Errors
-    /// The path of this program is not known.
-    pub fn settings(&self, settings: &Settings) -> io::Result<McpProxySettings> {
+    pub fn settings(&self, settings: &Settings) -> McpProxySettings {
         let named = settings.get(&keys::MCP_ASK).of(self.name.as_deref());
         // What the user meant to guard cannot be known, so everything is.
         let gated = if settings.is_broken(&keys::MCP_ASK) { vec![ToolName::new("*")] } else { named };
-        Ok(McpProxySettings {
-            server: self.command()?,
+        McpProxySettings {
+            server: self.command(),
             name: self.name.clone(),
             elicitation: self.elicitation.unwrap_or_else(|| settings.get(&keys::MCP_ELICITATION)),
             session: self.session.unwrap_or_else(|| settings.get(&keys::MCP_SESSION)),
@@ -103,6 +102,6 @@ impl McpProxyArgs {
             grace: self.grace.map_or_else(|| settings.get(&keys::BRIDGE_GRACE), Into::into),
             bridge: self.questions.settings(settings),
             inbox: self.questions.inbox(settings),
-        })
+        }
     }
 }

@@ -86,7 +86,6 @@ pub use machine::machine;
 pub use mcp::mcp;
 #[cfg(feature = "mcp")]
 pub use mcp_http::mcp_http;
-pub use mcp_proxy::McpProxyArgs;
 pub use next::next;
 #[cfg(feature = "notify")]
 pub use notify::notify;
