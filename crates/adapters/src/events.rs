@@ -79,6 +79,7 @@ impl EventReader {
     }
 
     /// Returns how many bytes of an unfinished event are held.
+    #[cfg(any(feature = "mcp", test))]
     pub(crate) fn held(&self) -> usize {
         self.data.len()
     }
