@@ -95,8 +95,12 @@ fn page(params: &[u8]) -> Result<Question, String> {
     let kind = Kind::Confirm { yes: "I have opened it".to_owned(), no: "Decline".to_owned() };
     let label = format!("Open the page of {} in your browser, and say that you did.", link.host);
     let field = Field::new(OPENED.to_owned(), label, true, kind);
-    let question =
-        Question { message, links: vec![link], ..Question::new(Origin::McpServer, UNNAMED, vec![field]) };
+    let question = Question {
+        message,
+        links: vec![link],
+        notes: false,
+        ..Question::new(Origin::McpServer, UNNAMED, vec![field])
+    };
     question.check_limits()?;
     Ok(question)
 }

@@ -12,7 +12,7 @@ export const beyond = ({ grants, further }) => [list("It also allows", grants), 
 
 /** Returns the pages that the person is to open, each with its host. @param {{links?: {url: string, host: string}[]}} question */
 export const pages = ({ links = [] }) =>
-  links.map(({ url, host }) => el("p.page", el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open ", el("b", el("bdi", line(host)))), el("small", el("bdi", line(url)))));
+  links.map(({ url, host }) => el("p.page", el("a.link", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open ", el("b", el("bdi", line(host)))), el("small", el("bdi", line(url)))));
 
 /** Returns what the agent sent and is not shown. @param {{unshown?: string[]}} question */
 export const unshown = ({ unshown: sentences = [] }) => sentences.map(it => el("p.unshown", "! ", el("bdi", line(it))));
