@@ -449,6 +449,7 @@ mod tests {
             "dangerous": true, "risk": "acts", "riskReason": "It runs.", "confirm": true, "blocking": true, "timeoutMs": 5000, "notes": false,
             "action": { "digest": "sha256:00", "request": { "tool": "t" }, "grantMs": 5000 },
             "schema": { "type": "object" },
+            "links": [{ "url": "https://a.example/", "host": "a.example" }],
             "unshown": ["1 image is not shown."],
             "subject": subject,
             "fields": [
@@ -546,6 +547,7 @@ mod tests {
             ("", vec![""]),
             ("/subject", vec!["/$defs/Subject"]),
             ("/action", vec!["/$defs/Action"]),
+            ("/links/0", vec!["/$defs/Link"]),
             ("/subject/diffs/0", vec!["/$defs/Diff"]),
             ("/fields/1/options/0", vec!["/$defs/FieldOption"]),
             ("/fields/1/options/0/preview", vec!["/$defs/Preview"]),
@@ -569,6 +571,6 @@ mod tests {
         let types = schema["$defs"].as_object().expect("types").iter();
         let with_members: Vec<_> =
             types.filter(|(_, it)| it.get("properties").is_some()).map(|(name, _)| name).collect();
-        assert_eq!(with_members, ["Action", "Diff", "Field", "FieldOption", "Preview", "Subject"]);
+        assert_eq!(with_members, ["Action", "Diff", "Field", "FieldOption", "Link", "Preview", "Subject"]);
     }
 }
