@@ -93,3 +93,26 @@ fn a_server_answers_neither_itself_nor_for_the_host() {
     assert_eq!(to(Peer::Agent, &out), "");
     assert_eq!(stage.bridge.take_changes().map(|changes| changes.questions.len()), Some(5));
 }
+
+#[test]
+fn a_call_that_goes_on_and_is_too_long_to_hold_arrives_all_the_same() {
+    let mut stage = stage(&[]);
+    let declares = r#""_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}"#;
+    stage.line(
+        Peer::Client,
+        &format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"x",{declares}}}}}"#),
+    );
+    let form = json!({ "message": "?", "requestedSchema": { "type": "object", "properties": { "a": { "type": "string" } } } });
+    let asks = json!({ "k": { "method": "elicitation/create", "params": form } });
+    let needs = json!({ "resultType": "input_required", "requestState": "s", "inputRequests": asks });
+    assert_eq!(opened(&stage.line(Peer::Agent, &json!({ "id": 1, "result": needs }).to_string())), 1);
+    let begins = r#"{"id":2,"method":"tools/call","params":{"name":"x","requestState":"s","inputResponses":{"k":{"action":"accept","content":{"a":""#;
+    let mut left = 0;
+    let parts = std::iter::once(begins.as_bytes().to_vec()).chain((0..3).map(|_| vec![b'x'; limits::HOLD]));
+    for part in parts.chain([b"\"}}}}}\n".to_vec()]) {
+        left += to(Peer::Agent, &stage.receive(Peer::Client, &part)).len();
+    }
+    assert_eq!(left, begins.len() + 3 * limits::HOLD + 7);
+    let out = stage.line(Peer::Agent, r#"{"id":2,"result":{}}"#);
+    assert_eq!(to(Peer::Client, &out), "{\"id\":2,\"result\":{}}\n");
+}

@@ -133,7 +133,8 @@ pub const CALLS: usize = 256;
 pub const CALLS_BYTES: usize = 4 * MIB;
 /// How much of a response is searched for a request for input, which is small: what a tool returns may be large.
 pub const INPUT_REQUIRED: usize = 64 * KIB;
-/// How often a host is told that its call waits for a person. Of the hosts with a limit, the shortest is 60 seconds.
+/// How often a host is told that its call waits for a person. Of the hosts that count from the last progress, the shortest
+/// limit is 60 seconds; openai-agents 0.24.0 ends a call after 5 seconds whatever it is told.
 pub const PROGRESS: Duration = Duration::from_secs(5);
 
 // Times of the agent and the client.

@@ -88,8 +88,8 @@ impl Core {
         self.open(question, bytes, Source::Request(Box::new(request)), calls, shows, now).map(drop)
     }
 
-    /// Opens a question under an ID that the bridge makes up, if there is room for it, and returns its number. `bytes` is what it takes in memory beside its
-    /// texts, and `shows` whether the host is asked as well.
+    /// Opens a question under an ID that the bridge makes up, if there is room for it, and returns its number. `bytes` is
+    /// what it takes in memory beside its texts, and `shows` whether the host is asked as well.
     pub(super) fn open(
         &mut self,
         question: Question,

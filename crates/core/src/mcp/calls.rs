@@ -12,6 +12,7 @@ use crate::{
     limits,
     question::Question,
     wire::{
+        envelope::Message,
         id::{RequestId, key},
         scan::member,
     },
@@ -45,10 +46,18 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Returns whether a call with these `params` is of the same tool, prompt or resource, with the same arguments.
-    fn has_target(&self, params: &[u8]) -> bool {
-        let own = self.line.as_deref().and_then(|line| member(line, "params")).unwrap_or_default();
-        ["name", "arguments", "uri", "taskId"].iter().all(|name| member(own, name) == member(params, name))
+    /// Returns whether this call is of the same tool, prompt or resource, with the same arguments.
+    fn has_target(&self, method: &str, params: &[u8]) -> bool {
+        let Some(own) = self.line.as_deref().and_then(Message::read) else { return false };
+        let is_same = |name| own.param(name) == member(params, name);
+        own.method.as_deref() == Some(method)
+            && ["name", "arguments", "uri", "taskId"].into_iter().all(is_same)
+    }
+
+    /// Returns how many bytes of lines, and of what the host was told, it holds.
+    fn bytes(&self) -> usize {
+        let lines = [&self.line, &self.response].into_iter().flatten().map(Bytes::len).sum::<usize>();
+        lines + self.handed.as_ref().map_or(0, |handed| handed.bytes())
     }
 }
 
@@ -79,7 +88,7 @@ pub(super) struct Calls {
     of_host: BTreeMap<Arc<str>, u64>,
     /// The same at the server.
     of_server: BTreeMap<Arc<str>, u64>,
-    /// The bytes of the requests, and of the responses that wait.
+    /// The bytes that they hold.
     bytes: usize,
     last: u64,
 }
@@ -99,7 +108,7 @@ impl Calls {
         }
         let room = limits::CALLS_BYTES - self.bytes;
         call.line = call.line.filter(|line| line.len() <= room);
-        self.bytes += call.line.as_ref().map_or(0, Bytes::len);
+        self.bytes += call.bytes();
         self.last += 1;
         let number = self.last;
         let (host, server) = (call.host.take(), call.server.take());
@@ -135,12 +144,13 @@ impl Calls {
         self.calls.get_mut(&number)
     }
 
-    /// Returns the number of the call that goes on with these `params`: the host was told that it needs input. Without a state
-    /// of the server, calls with the same arguments look alike, and one that nobody has answered comes first.
-    pub(super) fn continued(&self, params: &[u8]) -> Option<u64> {
+    /// Returns the number of the call that goes on with these `params`: the host was told that it needs input. Another tool, or
+    /// other arguments, are another call, whatever state they come with. Without a state, calls of one kind look alike, and
+    /// one that nobody has answered comes first.
+    pub(super) fn continued(&self, method: &str, params: &[u8]) -> Option<u64> {
         let is_next = |call: &Call| {
-            let handed = call.handed.as_ref().filter(|handed| handed.is_continued_by(params));
-            handed.is_some_and(|handed| handed.state.is_some() || call.has_target(params))
+            let is_handed = call.handed.as_ref().is_some_and(|handed| handed.is_continued_by(params));
+            is_handed && call.has_target(method, params)
         };
         let all = || self.iter().filter(|(_, call)| is_next(call));
         let open = all().find(|(_, call)| call.question.is_some());
@@ -174,51 +184,70 @@ impl Calls {
         }
     }
 
+    /// Changes a call, unless it would hold more than there is room for. Returns whether it was changed.
+    fn change(&mut self, number: u64, bytes: usize, change: impl FnOnce(&mut Call)) -> bool {
+        let Some(call) = self.calls.get_mut(&number) else { return false };
+        if bytes > limits::CALLS_BYTES - self.bytes {
+            return false;
+        }
+        self.bytes -= call.bytes();
+        change(call);
+        self.bytes += call.bytes();
+        true
+    }
+
     /// Keeps the server's response to a call until the host calls again. Returns whether there is room for it.
     pub(super) fn keep(&mut self, number: u64, response: Bytes) -> bool {
-        let Some(call) = self.calls.get_mut(&number) else { return false };
-        let has_room = response.len() <= limits::CALLS_BYTES - self.bytes;
-        if has_room {
-            self.bytes += response.len();
-            call.response = Some(response);
-        }
         self.set_server(number, None);
-        has_room
+        self.change(number, response.len(), |call| call.response = Some(response))
     }
 
     /// Takes out the response that waits.
     pub(super) fn take_response(&mut self, number: u64) -> Option<Bytes> {
-        let response = self.calls.get_mut(&number)?.response.take()?;
-        self.bytes -= response.len();
-        Some(response)
+        let mut taken = None;
+        self.change(number, 0, |call| taken = call.response.take());
+        taken
     }
 
-    /// Replaces the request of a call by the one with which the host goes on.
-    pub(super) fn replace(&mut self, number: u64, again: Call) {
-        let Some(call) = self.calls.get_mut(&number) else { return };
-        self.bytes -= call.line.as_ref().map_or(0, Bytes::len);
-        let room = limits::CALLS_BYTES - self.bytes;
-        call.line = again.line.filter(|line| line.len() <= room);
-        self.bytes += call.line.as_ref().map_or(0, Bytes::len);
-        call.token = again.token;
+    /// Records that the host is told what the server needs, which ends its call. Returns whether there is room for it.
+    pub(super) fn hand(&mut self, number: u64, input: Arc<InputRequired>) -> bool {
+        let is_handed = self.change(number, input.bytes(), |call| {
+            call.errand = Some(Errand::Input(Arc::clone(&input)));
+            call.handed = Some(input);
+        });
+        if is_handed {
+            self.set_host(number, None);
+            self.set_server(number, None);
+        }
+        is_handed
+    }
+
+    /// Takes out what the host was told.
+    pub(super) fn take_handed(&mut self, number: u64) -> Option<Arc<InputRequired>> {
+        let mut taken = None;
+        self.change(number, 0, |call| taken = call.handed.take());
+        taken
+    }
+
+    /// Replaces the request of a call by the one with which the host goes on. Returns whether it can be sent again later.
+    pub(super) fn replace(&mut self, number: u64, again: Call) -> bool {
+        let (line, token) = (again.line, again.token);
+        self.change(number, 0, |call| (call.line, call.token) = (None, token));
         self.set_host(number, again.host);
+        let Some(line) = line else { return false };
+        self.change(number, line.len(), |call| call.line = Some(line))
     }
 
     /// Takes a call out.
     pub(super) fn remove(&mut self, number: u64) -> Option<Call> {
         let call = self.calls.remove(&number)?;
-        self.bytes -= [&call.line, &call.response].into_iter().flatten().map(Bytes::len).sum::<usize>();
+        self.bytes -= call.bytes();
         for (ids, id) in [(&mut self.of_host, &call.host), (&mut self.of_server, &call.server)] {
             if let Some(id) = id {
                 ids.remove(&*id.key());
             }
         }
         Some(call)
-    }
-
-    /// Returns whether neither peer knows a call by this ID.
-    pub(super) fn is_free(&self, id: &str) -> bool {
-        self.awaited_by_host(id).is_none() && self.worked_on(id).is_none()
     }
 
     /// Returns the numbers of the calls that the server works on.

@@ -73,16 +73,12 @@ impl Core {
         self.config.session == Session::Handshake && self.asks_inbox() && !self.is_stateless
     }
 
-    /// Returns an ID that the bridge makes up, for a question or for a call that it sends again, as its text.
+    /// Returns an ID that the bridge makes up, for a question or for a call that it sends again, as its text. A host that is
+    /// a bridge itself makes up IDs with another name.
     pub(super) fn made_up_id(&mut self) -> String {
-        loop {
-            self.made_up += 1;
-            let id = format!("askbridge-{}", self.made_up);
-            // A host that is a bridge itself makes up such IDs as well.
-            if self.calls.is_free(&format!("\"{id}\"")) {
-                return id;
-            }
-        }
+        self.made_up += 1;
+        let name = self.config.common.name.as_ref().map(|name| format!("{name}-")).unwrap_or_default();
+        format!("askbridge-{name}{}", self.made_up)
     }
 
     /// Adds to a question who asks.

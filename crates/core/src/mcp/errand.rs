@@ -38,7 +38,8 @@ impl Core {
         now: Duration,
     ) -> bool {
         // A call that cannot be sent again is left to the host.
-        let can_repeat = self.calls.get(number).is_some_and(|call| call.line.is_some());
+        let line_of = |call: &Call| from_the_start(call.line.as_deref()?, "0");
+        let can_repeat = self.calls.get(number).and_then(line_of).is_some();
         if !self.asks_inbox() || !can_repeat || self.closed.is_some() {
             return false;
         }
@@ -76,6 +77,11 @@ impl Core {
         let Some(said) = said.filter(|said| !said.is_restarted) else { return false };
         said.is_restarted = true;
         let again = self.repeat(number, from_the_start);
+        self.send_again(again)
+    }
+
+    /// Sends the server a call again that no response delivers. Returns whether there is one.
+    fn send_again(&mut self, again: Option<Bytes>) -> bool {
         let is_sent = again.is_some();
         self.base.actions.extend(again.map(|again| Action::Send(Peer::Agent, again)));
         is_sent
@@ -96,9 +102,7 @@ impl Core {
         let Some(said) = said else { return false };
         let results: Vec<_> = said.results.iter().map(|(key, result)| (&**key, result.clone())).collect();
         let again = self.repeat(number, |line, id| input.retry(line, id, &results));
-        let is_sent = again.is_some();
-        self.base.actions.extend(again.map(|again| Action::Send(Peer::Agent, again)));
-        is_sent
+        self.send_again(again)
     }
 
     fn needs_pages(
@@ -125,32 +129,43 @@ impl Core {
         line: &Line,
         now: Duration,
     ) -> bool {
-        let shows = self.is_shown(number, &input.batch);
+        // A host that was told something before, and has not called again yet, cannot be told more.
+        let host = self.calls.get(number).and_then(|call| call.host.clone());
+        let shows = host.is_some() && self.is_shown(number, &input.batch);
         let input = Arc::new(input);
         if !input.is_mixed {
-            let bytes = input.batch.bytes();
             let errand = Errand::Input(Arc::clone(&input));
-            if !self.open_errand(number, question, errand, bytes, shows, now) {
+            if !self.open_errand(number, question, errand, input.bytes(), shows, now) {
                 return false;
             }
         }
-        if shows || input.is_mixed {
-            self.hand_over(number, input, line);
+        match host.filter(|_| shows || input.is_mixed) {
+            Some(host) => self.hand_over(number, &host, input, line),
+            // What the host alone has waits until it calls again.
+            None => !input.is_mixed,
         }
+    }
+
+    /// Tells the host what the server needs, which ends its call. It calls again with what its person said. Returns whether
+    /// there is room to know it then.
+    fn hand_over(&mut self, number: u64, host: &RequestId, input: Arc<InputRequired>, line: &Line) -> bool {
+        let server = self.calls.get(number).and_then(|call| call.server.clone());
+        if !self.calls.hand(number, input) {
+            return self.hand_over_unknown(number);
+        }
+        let keeps_id = server.is_none_or(|server| server.is(host.as_str()));
+        self.base.actions.push(if keeps_id { Action::Forward } else { renamed(line, host) });
         true
     }
 
-    /// Tells the host what the server needs, which ends its call. It calls again with what its person said.
-    fn hand_over(&mut self, number: u64, input: Arc<InputRequired>, line: &Line) {
-        let Some(call) = self.calls.get_mut(number) else { return };
-        // The host has not called again since it was told something else before.
-        let Some(host) = call.host.clone() else { return };
-        let keeps_id = call.server.as_ref().is_none_or(|server| server.is(host.as_str()));
-        call.handed = Some(Arc::clone(&input));
-        call.errand = Some(Errand::Input(input));
-        self.base.actions.push(if keeps_id { Action::Forward } else { renamed(line, &host) });
-        self.calls.set_host(number, None);
+    /// Leaves to the inbox alone what the host cannot be told as well. Returns whether the inbox asks it.
+    fn hand_over_unknown(&mut self, number: u64) -> bool {
+        let question = self.calls.get(number).and_then(|call| call.question);
+        if let Some(open) = question.and_then(|question| self.pending.get_mut(question)) {
+            open.host_asked = None;
+        }
         self.calls.set_server(number, None);
+        question.inspect(|question| self.left_by_host(*question, UnansweredReason::NoWay)).is_some()
     }
 
     /// Returns whether the host is asked what a call needs.
@@ -184,18 +199,28 @@ impl Core {
     }
 
     /// Handles a call with which the host goes on after it was told that input is needed. `again` is the call as the host
-    /// sends it now.
-    pub(super) fn calls_again(&mut self, number: u64, again: Call, params: &[u8], now: Duration) {
-        let Some(call) = self.calls.get_mut(number) else { return };
-        let handed = call.handed.take();
-        let is_handed = |input: &Arc<InputRequired>| handed.as_ref().is_some_and(|it| Arc::ptr_eq(it, input));
-        let (errand, question) = (call.errand.clone(), call.question);
+    /// sends it now, and `forward` the action that passes it on.
+    pub(super) fn calls_again(
+        &mut self,
+        number: u64,
+        again: Call,
+        params: &[u8],
+        forward: Action,
+        now: Duration,
+    ) {
+        let handed = self.calls.take_handed(number);
         let response = self.calls.take_response(number);
         let host = again.host.clone();
-        self.calls.replace(number, again);
+        let can_repeat = self.calls.replace(number, again);
+        let errand = self.calls.get(number).and_then(|call| call.errand.clone());
+        let is_handed = |input: &Arc<InputRequired>| handed.as_ref().is_some_and(|it| Arc::ptr_eq(it, input));
         match (errand, response, host) {
             (Some(Errand::Input(input)), ..) if is_handed(&input) => {
-                self.host_goes_on(number, &input, question, params, now)
+                match self.said_again(number, &input, params, now) {
+                    Err(why) if can_repeat => self.leave_to_inbox(number, &input, why, forward, now),
+                    // A call that cannot be sent again later passes as the host says it.
+                    said => self.forward_call(number, said.unwrap_or(Outcome::Failed), forward, now),
+                }
             }
             // Another responder was first, and the server is done. What the host says now comes too late.
             (_, Some(response), Some(host)) => {
@@ -211,57 +236,34 @@ impl Core {
         }
     }
 
-    fn host_goes_on(
-        &mut self,
-        number: u64,
-        input: &InputRequired,
-        question: Option<u64>,
-        params: &[u8],
-        now: Duration,
-    ) {
-        match self.said_again(input, question, params, now) {
-            Ok(outcome) => self.forward_call(number, question, outcome, now),
-            Err(why) => match question {
-                Some(question) => {
-                    if let Some(open) = self.pending.get_mut(question) {
-                        open.host_asked = None;
-                    }
-                    self.left_by_host(question, why);
-                }
-                // The host has given what else is needed.
-                None => self.ask_after_host(number, input, now),
-            },
-        }
-    }
-
     /// Returns what a person said in the host, by the results in these `params`.
     fn said_again(
         &self,
+        number: u64,
         input: &InputRequired,
-        question: Option<u64>,
         params: &[u8],
         now: Duration,
     ) -> Result<Outcome, UnansweredReason> {
         let results = member(params, "inputResponses").unwrap_or_default();
         let outcome = input.batch.read_results(replies(results)).ok_or(UnansweredReason::NotUnderstood)?;
+        let question = self.calls.get(number).and_then(|call| call.question);
         match question.and_then(|question| self.pending.get(question)) {
             Some(open) => {
-                let reaction = open.reaction(now);
-                decided(&open.question, &input.batch, outcome, reaction, ReplyMeta::has_reason(results))
+                let gives_reason = ReplyMeta::has_reason(results);
+                decided(&open.question, &input.batch, outcome, open.reaction(now), gives_reason)
             }
             // Whoever answers beside other things that take their time may be a person.
             None => Ok(outcome),
         }
     }
 
-    /// Sends the server the call that the host has answered.
-    fn forward_call(&mut self, number: u64, question: Option<u64>, outcome: Outcome, now: Duration) {
+    /// Forwards the call that the host has answered.
+    fn forward_call(&mut self, number: u64, outcome: Outcome, forward: Action, now: Duration) {
+        self.base.actions.push(forward);
         let Some(call) = self.calls.get_mut(number) else { return };
-        (call.errand, call.question) = (None, None);
-        let (line, id) = (call.line.clone(), call.host.clone());
-        // It is the line that was just received, with what the bridge completes.
-        self.base.actions.extend(line.map(|line| Action::Send(Peer::Agent, line)));
-        self.calls.set_server(number, id);
+        let (host, question) = (call.host.clone(), call.question.take());
+        call.errand = None;
+        self.calls.set_server(number, host);
         if let Some(question) = question {
             self.base.actions.push(Action::Deliver(question));
             self.pending.close(question);
@@ -271,13 +273,28 @@ impl Core {
         }
     }
 
-    /// Opens the question for the elicitations that the host did not answer beside what it alone has.
-    fn ask_after_host(&mut self, number: u64, input: &InputRequired, now: Duration) {
-        let question = input.batch.question();
+    /// Holds a call in which no person has answered, and leaves the question to the inbox. It opens now if the host had to
+    /// give first what it alone has.
+    fn leave_to_inbox(
+        &mut self,
+        number: u64,
+        input: &InputRequired,
+        why: UnansweredReason,
+        forward: Action,
+        now: Duration,
+    ) {
+        if let Some(question) = self.calls.get(number).and_then(|call| call.question) {
+            if let Some(open) = self.pending.get_mut(question) {
+                open.host_asked = None;
+            }
+            return self.left_by_host(question, why);
+        }
         let errand = Errand::Input(Arc::new(input.clone()));
-        let bytes = input.batch.bytes();
-        if !self.open_errand(number, question, errand, bytes, false, now) {
-            self.forward_call(number, None, Outcome::Failed, now);
+        let question = input.batch.question();
+        let is_open =
+            question.is_ok_and(|it| self.open_errand(number, it, errand, input.bytes(), false, now));
+        if !is_open {
+            self.forward_call(number, Outcome::Failed, forward, now);
         }
     }
 
@@ -301,7 +318,7 @@ impl Core {
         Some(line::error(
             host.as_str(),
             line::INTERNAL_ERROR,
-            "askbridge ends, and nobody can be asked any more",
+            "askbridge can ask nobody what this call needs, or cannot send it again",
         ))
     }
 }

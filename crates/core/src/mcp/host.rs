@@ -1,6 +1,6 @@
 //! The lines of the host: what it declares, its calls, what it takes back, and its responses.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -106,19 +106,21 @@ impl Core {
         let completed = self.completed(line);
         let known = || Bytes::copy_from_slice(completed.as_ref().unwrap_or(&line.bytes));
         let keeps = line.whole && (self.asks_inbox() || !self.config.gated.is_empty());
+        let known_as = Some(RequestId::new(id));
         let call = Call {
-            host: Some(RequestId::new(id)),
-            server: Some(RequestId::new(id)),
+            host: known_as.clone(),
+            server: known_as,
             line: keeps.then(known),
             token: progress_token(params),
             shown: Shown::of_request(params).unwrap_or(self.host),
             ..Call::default()
         };
+        let forward = completed.map_or(Action::Forward, Action::ForwardAs);
         self.introduced(params, call.shown);
         if id.len() <= limits::ID {
             self.forget_call(id, now);
-            if let Some(number) = self.calls.continued(params) {
-                return self.calls_again(number, call, params, now);
+            if let Some(number) = self.calls.continued(method, params) {
+                return self.calls_again(number, call, params, forward, now);
             }
         }
         if method == TOOLS_CALL && self.is_gated(params, line.whole) {
@@ -127,7 +129,7 @@ impl Core {
         if id.len() <= limits::ID {
             self.calls.push(call);
         }
-        self.base.actions.push(completed.map_or(Action::Forward, Action::ForwardAs));
+        self.base.actions.push(forward);
     }
 
     /// Takes note of how the host introduces itself, where it does so with each request.
@@ -186,7 +188,5 @@ impl Core {
 /// Returns a notification about another request.
 fn renamed(line: &[u8], id: &RequestId) -> Option<Bytes> {
     let params = splice::replace_member(member(line, "params")?, "requestId", id.as_str())?;
-    let params = String::from_utf8(params)
-        .map_or_else(|error| Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()), Cow::Owned);
-    splice::replace_member(line, "params", &params).map(Bytes::from)
+    splice::replace_member(line, "params", &String::from_utf8_lossy(&params)).map(Bytes::from)
 }

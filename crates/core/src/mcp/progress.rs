@@ -39,7 +39,7 @@ impl Progress {
     pub(super) fn heard(&mut self, params: &[u8]) {
         let text = |name| scan::member(params, name).and_then(|json| std::str::from_utf8(json).ok());
         if let (Some(token), Some(progress)) =
-            (text("progressToken"), text("progress").and_then(|it| it.parse().ok()))
+            (text("progressToken"), text("progress").and_then(|it| it.parse().ok()).filter(is_countable))
             && (self.last.contains_key(token) || self.last.len() < limits::CALLS)
             && token.len() <= limits::ID
         {
@@ -55,4 +55,10 @@ impl Progress {
         let params = json!({ "progressToken": token, "progress": *last, "message": MESSAGE });
         Some(line::notification(MCP_PROGRESS, &params))
     }
+}
+
+/// Returns whether a step of the bridge's own is more than this.
+fn is_countable(progress: &f64) -> bool {
+    const MOST: f64 = 1e12;
+    progress.abs() < MOST
 }

@@ -21,6 +21,17 @@ use crate::{
     wire::{envelope::Message, line, method::MCP_CANCELLED, splice},
 };
 
+/// How an outcome reaches whoever waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delivery {
+    /// By a line for the server.
+    ToServer,
+    /// The server is to hear nothing of it.
+    Done,
+    /// Not at all: nothing could be written.
+    Lost,
+}
+
 impl Core {
     /// Hands in what a responder other than the host submits.
     pub(super) fn submitted(&mut self, submitted: TicketedSubmission, now: Duration) {
@@ -30,12 +41,20 @@ impl Core {
             Submission::Reject(remark) => remark.clone(),
             _ => None,
         };
-        if let Some(outcome) = self.base.desk.submit(submitted, now)
-            && !self.respond(number, &outcome, remark.as_deref())
-        {
-            self.base.desk.delivered(number);
+        if let Some(outcome) = self.base.desk.submit(submitted, now) {
+            let delivery = self.respond(number, &outcome, remark.as_deref());
+            self.settle(number, delivery);
         }
         self.base.tell();
+    }
+
+    /// Settles a question whose outcome is not on its way to the server.
+    fn settle(&mut self, number: u64, delivery: Delivery) {
+        match delivery {
+            Delivery::ToServer => {}
+            Delivery::Done => self.base.desk.delivered(number),
+            Delivery::Lost => self.base.desk.undeliverable(number),
+        }
     }
 
     /// Rejects all open questions, and those that are still to come.
@@ -70,11 +89,9 @@ impl Core {
 
     /// Ends a question with this outcome, which whoever waits for it is told.
     fn end(&mut self, number: u64, outcome: Outcome, by: Provenance, now: Duration) {
-        let is_told = self.respond(number, &outcome, None);
+        let delivery = self.respond(number, &outcome, None);
         self.base.desk.end(number, outcome, by, now);
-        if !is_told {
-            self.base.desk.delivered(number);
-        }
+        self.settle(number, delivery);
         self.base.tell();
     }
 
@@ -126,10 +143,9 @@ impl Core {
         self.base.tell();
     }
 
-    /// Gives the outcome of a question to whoever waits for it. Returns whether that is the server, whose response delivers
-    /// the outcome.
-    fn respond(&mut self, number: u64, outcome: &Outcome, remark: Option<&str>) -> bool {
-        let Some(open) = self.pending.close(number) else { return false };
+    /// Gives the outcome of a question to whoever waits for it.
+    fn respond(&mut self, number: u64, outcome: &Outcome, remark: Option<&str>) -> Delivery {
+        let Some(open) = self.pending.close(number) else { return Delivery::Lost };
         let rejection = match outcome {
             Outcome::Rejected(reason) => Some(Rejection { reason: *reason, remark }),
             _ => None,
@@ -148,11 +164,11 @@ impl Core {
         request: &Request,
         outcome: &Outcome,
         rejection: Option<Rejection<'_>>,
-    ) -> bool {
+    ) -> Delivery {
         let results = match (outcome, rejection) {
             (Outcome::Answered(answer), _) => request.batch.write_answer(answer),
             (_, Some(rejection)) => request.batch.write_rejection(rejection),
-            _ => return false,
+            _ => return Delivery::Lost,
         };
         let id = request.id.as_str();
         let responses = results.iter().map(|(_, result)| Action::Respond(number, line::response(id, result)));
@@ -167,7 +183,7 @@ impl Core {
             };
             self.base.actions.push(Action::Send(Peer::Client, taken_back(id, why)));
         }
-        true
+        Delivery::ToServer
     }
 
     /// Sends the server the call that was allowed, or the host a result that says why it was not.
@@ -178,8 +194,8 @@ impl Core {
         question: &Question,
         outcome: &Outcome,
         rejection: Option<Rejection<'_>>,
-    ) -> bool {
-        let Some(waiting) = self.calls.get(call) else { return false };
+    ) -> Delivery {
+        let Some(waiting) = self.calls.get(call) else { return Delivery::Lost };
         let (host, line) = (waiting.host.clone(), waiting.line.clone());
         let is_allowed = matches!(outcome, Outcome::Answered(answer) if gate::allows(question, answer));
         if let Some(line) = line.clone().filter(|_| is_allowed) {
@@ -188,7 +204,7 @@ impl Core {
                 waiting.question = None;
             }
             self.calls.set_server(call, host);
-            return true;
+            return Delivery::ToServer;
         }
         let params = line.as_deref().and_then(|line| Message::read(line)?.params);
         let tool = params.and_then(ToolCall::read).map_or_else(|| "The tool".to_owned(), |call| call.tool);
@@ -196,7 +212,7 @@ impl Core {
         let result = host.map(|host| line::response(host.as_str(), &refused(&tool, rejection)));
         self.base.actions.extend(result.map(|result| Action::Send(Peer::Client, result)));
         self.calls.remove(call);
-        false
+        Delivery::Done
     }
 
     /// Sends a call again with what was said, or gives it up.
@@ -207,7 +223,7 @@ impl Core {
         question: &Arc<Question>,
         outcome: &Outcome,
         rejection: Option<Rejection<'_>>,
-    ) -> bool {
+    ) -> Delivery {
         let errand = self.calls.get(call).and_then(|call| call.errand.clone());
         let is_ending = self.closed.is_some();
         let again = match (&errand, outcome) {
@@ -220,15 +236,19 @@ impl Core {
         };
         if let Some(again) = again {
             self.base.actions.push(Action::Respond(number, again));
-            return true;
+            return Delivery::ToServer;
         }
-        let response = match errand {
-            Some(Errand::Pages(_, response)) if !is_ending => self.as_host_knows(call, response),
-            _ => self.unasked(call),
+        let (response, delivery) = match errand {
+            // What the person declined is the error of the call, for the host.
+            Some(Errand::Pages(_, response)) if !is_ending => {
+                (self.as_host_knows(call, response), Delivery::Done)
+            }
+            _ if is_ending => (self.unasked(call), Delivery::Done),
+            _ => (self.unasked(call), Delivery::Lost),
         };
         self.base.actions.extend(response.map(|response| Action::Send(Peer::Client, response)));
         self.calls.remove(call);
-        false
+        delivery
     }
 
     fn repeat_with(

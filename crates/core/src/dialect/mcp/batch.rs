@@ -12,11 +12,7 @@ use crate::{
 
 /// The elicitations behind one question, each with the key by which its asker knows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Batch {
-    parts: Vec<Part>,
-    /// The question that asks all of them.
-    question: Question,
-}
+pub struct Batch(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
@@ -48,57 +44,57 @@ impl Batch {
             let (Some((question, reply)), Some(mode)) = (read, Mode::of(params)) else { return Ok(None) };
             parts.push(Part { key, mode, question, reply });
         }
-        let question = match &*parts {
-            [] => return Ok(None),
-            [only] => only.question.clone(),
-            several => together(several)?,
-        };
-        Ok(Some((question.clone(), Batch { parts, question })))
+        let batch = Batch(parts);
+        if batch.0.is_empty() { Ok(None) } else { Ok(Some((batch.question()?, batch))) }
     }
 
     /// Returns the question that asks all of them.
-    pub fn question(&self) -> Question {
-        self.question.clone()
+    ///
+    /// # Errors
+    /// Why they cannot be asked together.
+    pub fn question(&self) -> Result<Question, String> {
+        match &*self.0 {
+            [only] => Ok(only.question.clone()),
+            several => together(several),
+        }
     }
 
     /// Returns whether one of them has this mode.
     pub fn has(&self, mode: Mode) -> bool {
-        self.parts.iter().any(|part| part.mode == mode)
+        self.0.iter().any(|part| part.mode == mode)
     }
 
     /// Returns whether each of them has a key of this kind.
     pub fn has_keys(&self, is: impl Fn(&str) -> bool) -> bool {
-        self.parts.iter().all(|part| is(&part.key))
+        self.0.iter().all(|part| is(&part.key))
     }
 
-    /// Returns how many bytes of the request it holds.
+    /// Returns how many bytes it takes in memory.
     pub fn bytes(&self) -> usize {
-        let part = |part: &Part| {
-            let repeated = if self.parts.len() > 1 { part.question.most_json() } else { 0 };
-            size_of::<Part>() + part.key.len() + part.reply.bytes() + repeated
-        };
-        self.parts.iter().map(part).sum()
+        let part =
+            |part: &Part| size_of::<Part>() + part.key.len() + part.reply.bytes() + part.question.most_json();
+        self.0.iter().map(part).sum()
     }
 
     /// Writes an answer to the question as the result of each elicitation.
     pub fn write_answer(&self, answer: &Answer) -> Vec<(&str, Box<RawValue>)> {
         let own = |part: &Part| part.reply.write_answer(&part.question, &self.of_part(part, answer));
-        self.parts.iter().map(|part| (&*part.key, own(part))).collect()
+        self.0.iter().map(|part| (&*part.key, own(part))).collect()
     }
 
     /// Writes a rejection of the question as the result of each elicitation.
     pub fn write_rejection(&self, rejection: Rejection<'_>) -> Vec<(&str, Box<RawValue>)> {
-        self.parts.iter().map(|part| (&*part.key, part.reply.write_rejection(rejection))).collect()
+        self.0.iter().map(|part| (&*part.key, part.reply.write_rejection(rejection))).collect()
     }
 
     /// Returns whether whoever accepts says no more than yes, to each of them.
     pub fn is_consent(&self) -> bool {
-        self.parts.iter().all(|part| part.reply.is_consent())
+        self.0.iter().all(|part| part.reply.is_consent())
     }
 
     /// Returns whether the person says that the pages were opened: a batch of pages alone is a question of this.
     pub fn is_accepted(&self, answer: &Answer) -> bool {
-        self.parts.iter().all(|part| match part.reply {
+        self.0.iter().all(|part| match part.reply {
             ElicitationReply::Page => elicitation::is_opened(&self.of_part(part, answer)),
             ElicitationReply::Form(_) => true,
         })
@@ -108,7 +104,7 @@ impl Batch {
     pub fn read_results<'a>(&self, result: impl Fn(&str) -> Option<&'a [u8]>) -> Option<Outcome> {
         let mut all = Answer::default();
         let mut rejected = None;
-        for part in &self.parts {
+        for part in &self.0 {
             match part.reply.read(&part.question, result(&part.key)?)? {
                 Outcome::Answered(answer) => {
                     let Answer { values, notes } = answer;
@@ -126,11 +122,11 @@ impl Batch {
 
     /// Returns the name in the question of a field of one elicitation.
     fn name(&self, part: &Part, name: &str) -> String {
-        if self.parts.len() == 1 { name.to_owned() } else { format!("{}{SEPARATOR}{name}", part.key) }
+        if self.0.len() == 1 { name.to_owned() } else { format!("{}{SEPARATOR}{name}", part.key) }
     }
 
     fn of_part(&self, part: &Part, answer: &Answer) -> Answer {
-        if self.parts.len() == 1 {
+        if self.0.len() == 1 {
             return answer.clone();
         }
         let own = |name: &str| {

@@ -60,6 +60,11 @@ impl InputRequired {
         }))
     }
 
+    /// Returns how many bytes it takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.batch.bytes() + self.state.as_ref().map_or(0, String::len)
+    }
+
     /// Returns the request of a call with the results of the elicitations, under this ID. The results of other requests that
     /// the call has already stay, those of an earlier round do not.
     pub fn retry(&self, call: &[u8], id: &str, results: &[(&str, Box<RawValue>)]) -> Option<Vec<u8>> {
