@@ -1,19 +1,14 @@
 //! The address of an MCP server: which ones may be used, what of it may be shown, and which redirects are followed.
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::{fmt, str::FromStr};
 
-use axum::http::{Uri, uri::PathAndQuery};
+use axum::http::Uri;
 use thiserror::Error;
+use url::{Host, Url};
 
 /// The address of a server. Two that differ in case or by the default port are the same.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ServerAddress {
-    is_tls: bool,
-    /// In small letters, with brackets around an IPv6 address.
-    host: String,
-    port: u16,
-    path: PathAndQuery,
-}
+pub struct ServerAddress(Url);
 
 /// Why a text is not the address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -30,23 +25,37 @@ pub enum AddressError {
 }
 
 impl ServerAddress {
+    /// Returns the address, unless it is none of a server over HTTP.
+    fn new(mut url: Url) -> Result<Self, AddressError> {
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(AddressError::Password);
+        }
+        if !matches!(url.scheme(), "http" | "https") || url.port() == Some(0) {
+            return Err(AddressError::Shape);
+        }
+        url.set_fragment(None);
+        Ok(ServerAddress(url))
+    }
+
     /// Returns whether what is sent there can be read on the way: it leaves the machine without TLS.
     pub fn is_open(&self) -> bool {
-        let name = self.host.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback = name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-        !self.is_tls && !is_loopback
+        let is_loopback = match self.0.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(Host::Ipv6(ip)) => ip.is_loopback(),
+            None => false,
+        };
+        !self.is_tls() && !is_loopback
     }
 
     pub(super) fn is_tls(&self) -> bool {
-        self.is_tls
+        self.0.scheme() == "https"
     }
 
     /// Returns the address for a request.
     pub(super) fn uri(&self) -> Uri {
-        let scheme = if self.is_tls { "https" } else { "http" };
-        let builder = Uri::builder().scheme(scheme).authority(self.authority());
-        // All parts were read from an address.
-        builder.path_and_query(self.path.clone()).build().unwrap_or_default()
+        // Whatever a browser reads as an address of HTTP, the client reads as well.
+        self.0.as_str().parse().unwrap_or_default()
     }
 
     /// Returns where a response of this server redirects to, if that is at the same origin: no other gets the headers.
@@ -54,31 +63,8 @@ impl ServerAddress {
     /// # Errors
     /// Fails with the other address, or with `None` if it cannot be read.
     pub(super) fn redirected(&self, location: &str) -> Result<ServerAddress, Option<ServerAddress>> {
-        let target = match location.split_once(':') {
-            Some(_) if !location.starts_with('/') => location.parse().map_err(|_| None)?,
-            _ if location.starts_with("//") => {
-                let scheme = if self.is_tls { "https" } else { "http" };
-                format!("{scheme}:{location}").parse().map_err(|_| None)?
-            }
-            _ => ServerAddress { path: self.relative(location).ok_or(None)?, ..self.clone() },
-        };
-        let is_same = (target.is_tls, &target.host, target.port) == (self.is_tls, &self.host, self.port);
-        if is_same { Ok(target) } else { Err(Some(target)) }
-    }
-
-    /// Returns a path, or a path relative to the folder of this one.
-    fn relative(&self, path: &str) -> Option<PathAndQuery> {
-        let path = path.split('#').next().unwrap_or_default();
-        if path.starts_with('/') {
-            return path.parse().ok();
-        }
-        let own = self.path.path();
-        let folder = own.rfind('/').map_or("/", |slash| &own[..=slash]);
-        format!("{folder}{path}").parse().ok()
-    }
-
-    fn authority(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+        let target = self.0.join(location).ok().and_then(|url| ServerAddress::new(url).ok()).ok_or(None)?;
+        if target.0.origin() == self.0.origin() { Ok(target) } else { Err(Some(target)) }
     }
 }
 
@@ -86,45 +72,16 @@ impl FromStr for ServerAddress {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
-        let uri: Uri = text.parse().map_err(|_| AddressError::Shape)?;
-        let authority = uri.authority().ok_or(AddressError::Shape)?;
-        if authority.as_str().contains('@') {
-            return Err(AddressError::Password);
-        }
-        let is_tls = match uri.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err(AddressError::Shape),
-        };
-        let port = match authority.as_str().strip_prefix(authority.host()) {
-            Some("") => {
-                if is_tls {
-                    443
-                } else {
-                    80
-                }
-            }
-            _ => authority.port_u16().filter(|port| *port > 0).ok_or(AddressError::Shape)?,
-        };
-        let host = authority.host().to_ascii_lowercase();
-        let path = uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
-        if host.is_empty() {
-            Err(AddressError::Shape)
-        } else {
-            Ok(ServerAddress { is_tls, host, port, path })
-        }
+        Url::parse(text).map_err(|_| AddressError::Shape).and_then(ServerAddress::new)
     }
 }
 
 /// Without what follows a question mark, which may be a secret.
 impl fmt::Display for ServerAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, usual) = if self.is_tls { ("https", 443) } else { ("http", 80) };
-        write!(formatter, "{scheme}://{}", self.host)?;
-        if self.port != usual {
-            write!(formatter, ":{}", self.port)?;
-        }
-        formatter.write_str(self.path.path())
+        let mut shown = self.0.clone();
+        shown.set_query(None);
+        fmt::Display::fmt(&shown, formatter)
     }
 }
 
@@ -145,14 +102,14 @@ mod tests {
     #[test]
     fn addresses_are_shown_without_secrets() {
         for (text, shown, uri) in [
-            ("https://Mcp.Example.org", "https://mcp.example.org/", "https://mcp.example.org:443/"),
+            ("https://Mcp.Example.org", "https://mcp.example.org/", "https://mcp.example.org/"),
             (
                 "https://a.example:443/mcp?key=s3cret#x",
                 "https://a.example/mcp",
-                "https://a.example:443/mcp?key=s3cret",
+                "https://a.example/mcp?key=s3cret",
             ),
             ("http://[::1]:8000/mcp", "http://[::1]:8000/mcp", "http://[::1]:8000/mcp"),
-            ("HTTP://localhost/", "http://localhost/", "http://localhost:80/"),
+            ("HTTP://localhost/", "http://localhost/", "http://localhost/"),
         ] {
             let address = address(text);
             assert_eq!((address.to_string(), address.uri().to_string()), (shown.to_owned(), uri.to_owned()));
@@ -164,16 +121,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_addresses() {
-        for text in [
-            "",
-            "mcp",
-            "a.example/mcp",
-            "ftp://a.example/",
-            "https:///mcp",
-            "https://a:0/",
-            "https://a:b/",
-            "https://ä.example/",
-        ] {
+        for text in
+            ["", "mcp", "a.example/mcp", "ftp://a.example/", "https://a:0/", "https://a:b/", "https://[::1/"]
+        {
             assert_eq!(text.parse::<ServerAddress>(), Err(AddressError::Shape), "{text}");
         }
         for text in ["https://ada@a.example/", "https://ada:s3cret@a.example/"] {
@@ -194,6 +144,8 @@ mod tests {
             ("http://192.168.1.1", true),
             ("http://localhost.a.example", true),
             ("http://[::ffff:10.0.0.1]", true),
+            ("http://2130706433/", false),
+            ("http://ｌocalhost/", false),
         ] {
             assert_eq!(address(text).is_open(), is_open, "{text}");
         }
@@ -208,6 +160,7 @@ mod tests {
             ("https://A.example:443/x:y", "https://a.example/x:y"),
             ("//a.example/z", "https://a.example/z"),
             ("/a:b", "https://a.example/a:b"),
+            ("/ü x", "https://a.example/%C3%BC%20x"),
         ] {
             assert_eq!(from.redirected(location), Ok(address(to)), "{location}");
         }
@@ -216,7 +169,7 @@ mod tests {
         {
             assert!(matches!(from.redirected(location), Err(Some(_))), "{location}");
         }
-        for location in ["https://ada@a.example/", "ftp://a.example/", "https://", "/ü x"] {
+        for location in ["https://ada@a.example/", "ftp://a.example/", "https://"] {
             assert_eq!(from.redirected(location), Err(None), "{location}");
         }
     }
