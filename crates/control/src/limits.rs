@@ -77,8 +77,9 @@ pub const BRIDGES_AT_ONCE: usize = 8;
 
 // Times.
 
-/// Pause of the inbox between two hand-overs of a bridge. A question that the client answers at once then costs its bridge
-/// one wake-up of the inbox's thread instead of two, and responders do not notice a millisecond.
+/// Pause between two hand-overs within a process: of a bridge to its inbox, and of an inbox to the joined one. A question
+/// that the client answers at once then costs its bridge one wake-up of the inbox's thread instead of two, and responders
+/// do not notice a millisecond.
 pub const HAND_OVER: Duration = Duration::from_millis(1);
 /// Debounce of a follower: after a batch of changes, the next comes this much later at the earliest.
 pub const DEBOUNCE: Duration = Duration::from_millis(10);

@@ -449,6 +449,22 @@ mod tests {
         assert_eq!(soon(follower.next()).await, None);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn another_store_of_this_process_waits_for_no_debounce() {
+        let identity = played("b").0.identity().clone();
+        let (inbox, desk, _work) = BridgeInbox::of_desk(identity, 1, None);
+        let store = inbox.store();
+        for (mut follower, pause) in
+            [(store.follow(), limits::DEBOUNCE), (store.follow_within(), limits::HAND_OVER)]
+        {
+            soon(follower.next()).await.expect("a snapshot");
+            let begun = tokio::time::Instant::now();
+            let _asked = desk.open(question("a"), false, 0).expect("room");
+            soon(follower.next()).await.expect("a change");
+            assert_eq!(begun.elapsed(), pause);
+        }
+    }
+
     #[tokio::test]
     async fn submissions_that_would_take_too_many_bytes_are_refused() {
         let (inbox, mut port, work) = played("b");

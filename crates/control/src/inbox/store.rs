@@ -172,12 +172,18 @@ impl Store {
 
     /// Follows the changes. The first batch is a snapshot of the current state.
     pub fn follow(&self) -> Follower {
-        self.follower(None)
+        self.follower(None, limits::DEBOUNCE)
+    }
+
+    /// Follows the changes for another store of this process. Who waits for an answer waits for each store on its way, so
+    /// that the debounce is left to those who follow the last one.
+    pub(crate) fn follow_within(&self) -> Follower {
+        self.follower(None, limits::HAND_OVER)
     }
 
     /// Follows the changes from this revision on, or from a snapshot if the log no longer reaches back to it.
     pub fn follow_from(&self, revision: u64) -> Follower {
-        self.follower(Some(revision))
+        self.follower(Some(revision), limits::DEBOUNCE)
     }
 
     /// Returns whether the store has ended: nothing changes in it any more.
@@ -196,12 +202,13 @@ impl Store {
         self.progress.send_modify(|progress| progress.ended = true);
     }
 
-    fn follower(&self, next: Option<u64>) -> Follower {
+    fn follower(&self, next: Option<u64>, pause: Duration) -> Follower {
         Follower {
             store: self.clone(),
             progress: self.progress.subscribe(),
             next,
             is_first: true,
+            pause,
             rests_until: None,
         }
     }
@@ -305,6 +312,8 @@ pub struct Follower {
     /// The revision up to which it has read; `None` before its first snapshot.
     next: Option<u64>,
     is_first: bool,
+    /// The debounce.
+    pause: Duration,
     rests_until: Option<Instant>,
 }
 
@@ -318,7 +327,7 @@ impl Follower {
             if self.is_first && self.next.is_none() || self.next != Some(progress.revision) {
                 self.debounce(progress.ended).await;
                 self.is_first = false;
-                self.rests_until = Some(Instant::now() + limits::DEBOUNCE);
+                self.rests_until = Some(Instant::now() + self.pause);
                 return Some(self.take());
             }
             if progress.ended {

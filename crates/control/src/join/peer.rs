@@ -225,7 +225,7 @@ impl Peer {
     pub(super) async fn follow(&self) -> Result<Flow, CallError> {
         match self {
             Peer::Connected(client) => Ok(Flow::Subscribed(client.subscribe().await?)),
-            Peer::Within(within) => Ok(Flow::Within(within.inbox.store().follow(), within.clone())),
+            Peer::Within(within) => Ok(Flow::Within(within.inbox.store().follow_within(), within.clone())),
         }
     }
 }
