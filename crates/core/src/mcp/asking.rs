@@ -35,7 +35,7 @@ impl Core {
                     id: RequestId::new(id),
                     batch,
                     mode,
-                    token: progress_token(params),
+                    token: progress_token(member(params, "_meta")),
                     page: elicitation_id(params),
                 };
                 self.open_request(question, request, params.len(), shows, now)
@@ -116,9 +116,10 @@ impl Core {
     }
 }
 
-/// Returns the token with which the sender of a request wants to know how far it has come, as JSON.
-pub(super) fn progress_token(params: &[u8]) -> Option<String> {
-    let token = member(member(params, "_meta")?, "progressToken")?;
+/// Returns the token with which the sender of a request wants to know how far it has come, as JSON, from the `_meta` of
+/// the request.
+pub(super) fn progress_token(meta: Option<&[u8]>) -> Option<String> {
+    let token = member(meta?, "progressToken")?;
     let token = std::str::from_utf8(token).ok().filter(|token| token.len() <= limits::ID)?;
     let is_token =
         token.starts_with('"') || token.starts_with(|char: char| char == '-' || char.is_ascii_digit());

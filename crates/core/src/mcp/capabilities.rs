@@ -40,9 +40,9 @@ impl Shown {
         Shown::read(member(params, "capabilities"))
     }
 
-    /// Reads the `params` of a request. `None` if it declares no capabilities.
-    pub(super) fn of_request(params: &[u8]) -> Option<Self> {
-        let capabilities = member(member(params, "_meta")?, OF_REQUEST)?;
+    /// Reads the `_meta` of a request. `None` if it declares no capabilities.
+    pub(super) fn of_request(meta: Option<&[u8]>) -> Option<Self> {
+        let capabilities = member(meta?, OF_REQUEST)?;
         Some(Shown::read(Some(capabilities)))
     }
 
@@ -122,10 +122,10 @@ mod tests {
         ] {
             let params = format!(r#"{{"capabilities":{capabilities}}}"#);
             assert_eq!(Shown::of_handshake(params.as_bytes()), Shown { form, url }, "{capabilities}");
-            let params = format!(r#"{{"_meta":{{"{OF_REQUEST}":{capabilities}}}}}"#);
-            assert_eq!(Shown::of_request(params.as_bytes()), Some(Shown { form, url }), "{capabilities}");
+            let meta = format!(r#"{{"{OF_REQUEST}":{capabilities}}}"#);
+            assert_eq!(Shown::of_request(Some(meta.as_bytes())), Some(Shown { form, url }), "{capabilities}");
         }
-        assert_eq!(Shown::of_request(br#"{"_meta":{"progressToken":1}}"#), None);
+        assert_eq!(Shown::of_request(Some(br#"{"progressToken":1}"#)), None);
     }
 
     #[test]

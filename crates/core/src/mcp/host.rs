@@ -9,6 +9,7 @@ use super::{
     calls::Call,
     capabilities::{self, Shown},
     core::Core,
+    request::Request,
 };
 use crate::{
     engine::{Action, Introductions, Line, Peer},
@@ -38,6 +39,11 @@ impl Core {
             Envelope::Batch => return self.refuse_unread("null"),
             _ => {}
         }
+        if self.config.gated.is_empty()
+            && let Some(call) = Request::read(line).filter(Request::is_ordinary)
+        {
+            return self.host_calls(&call, line, now);
+        }
         let Some(message) = line.message() else { return self.unclear(line) };
         match (message.method.as_deref(), message.id) {
             (Some(INITIALIZE), Some(id)) => self.host_initializes(id, &message, line),
@@ -49,7 +55,8 @@ impl Core {
             (Some(TOOLS_CALL), None) if !self.config.gated.is_empty() => self.refuse_unread("null"),
             (Some(MCP_CANCELLED), None) => self.host_cancels(&message, line, now),
             (Some(method), Some(id)) if MCP_CALLS.contains(&method) => {
-                self.host_calls(method, id, &message, line, now);
+                let params = message.params.unwrap_or_default();
+                self.host_calls(&Request { method, id, params, meta: member(params, "_meta") }, line, now);
             }
             _ => {
                 let completed = self.completed(line);
@@ -101,9 +108,9 @@ impl Core {
         (if completes { capabilities::complete_request(&line.bytes) } else { None }).map(Bytes::from)
     }
 
-    fn host_calls(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line, now: Duration) {
-        let params = message.params.unwrap_or_default();
-        let completed = self.completed(line);
+    fn host_calls(&mut self, request: &Request<'_>, line: &Line, now: Duration) {
+        let Request { method, id, params, meta } = *request;
+        let completed = if request.is_ordinary() { None } else { self.completed(line) };
         let known = || Bytes::copy_from_slice(completed.as_ref().unwrap_or(&line.bytes));
         let keeps = line.whole && (self.asks_inbox() || !self.config.gated.is_empty());
         let known_as = Some(RequestId::new(id));
@@ -111,12 +118,12 @@ impl Core {
             host: known_as.clone(),
             server: known_as,
             line: keeps.then(known),
-            token: progress_token(params),
-            shown: Shown::of_request(params).unwrap_or(self.host),
+            token: progress_token(meta),
+            shown: Shown::of_request(meta).unwrap_or(self.host),
             ..Call::default()
         };
         let forward = completed.map_or(Action::Forward, Action::ForwardAs);
-        self.introduced(params, call.shown);
+        self.introduced(meta, call.shown);
         if id.len() <= limits::ID {
             self.forget_call(id, now);
             if let Some(number) = self.calls.continued(method, params) {
@@ -133,12 +140,12 @@ impl Core {
     }
 
     /// Takes note of how the host introduces itself, where it does so with each request.
-    fn introduced(&mut self, params: &[u8], shown: Shown) {
+    fn introduced(&mut self, meta: Option<&[u8]>, shown: Shown) {
         const INFO: &str = "io.modelcontextprotocol/clientInfo";
         if self.base.introductions().client.is_some() {
             return;
         }
-        let info = member(params, "_meta").and_then(|meta| member(meta, INFO));
+        let info = meta.and_then(|meta| member(meta, INFO));
         if info.is_some() {
             let client = Some(capabilities::introduction(info, shown));
             self.base.introduce(|said| said.client = client);

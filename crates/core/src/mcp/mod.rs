@@ -31,6 +31,7 @@ mod gate;
 mod host;
 mod pending;
 mod progress;
+mod request;
 mod responding;
 mod route;
 mod server;

@@ -147,6 +147,19 @@ impl<'a> Members<'a> {
         Ok(&self.bytes[start..self.at])
     }
 
+    /// Moves past the object that comes next, shows each of its members, and returns its bytes.
+    pub fn object(&mut self, mut each: impl FnMut(Text<'a>, &'a [u8])) -> Result<&'a [u8], Stop> {
+        self.peek_token()?;
+        let start = self.at;
+        let mut members = Members::enter(&self.bytes[start..])?;
+        while let Some(key) = members.key()? {
+            each(key, members.value()?);
+        }
+        // It stands at the closing brace.
+        self.at += members.at + 1;
+        Ok(&self.bytes[start..self.at])
+    }
+
     /// Returns the rest of the bytes, from the current value on.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
@@ -231,11 +244,39 @@ fn leading_long_string(bytes: &[u8], mut length: usize) -> Result<Text<'_>, Stop
         if bytes[length] == b'"' {
             return Ok(Text { quoted: &bytes[..=length], escaped });
         }
-        // An escaped character cannot end the string.
         escaped = true;
-        length += 2;
+        // Texts with escapes have many of them, and each new search takes as long as some hundred bytes.
+        while let Some(block) = bytes.get(length..).and_then(<[u8]>::first_chunk) {
+            match end_in_block(block) {
+                Ok(end) => return Ok(Text { quoted: &bytes[..=length + end], escaped }),
+                Err(0) => break,
+                Err(passed) => length += passed,
+            }
+        }
+        // A block without a backslash ends the inner loop, and so do too few bytes, which may begin with one.
+        length += if bytes.get(length) == Some(&b'\\') { 2 } else { 0 };
     }
     Err(Stop::Short)
+}
+
+/// Returns the place of the quote that ends a string. Otherwise how many bytes belong to the string, the character that a
+/// last backslash escapes included; 0 if there is neither a quote nor a backslash.
+#[inline]
+fn end_in_block(block: &[u8; 16]) -> Result<usize, usize> {
+    let block = u8x16::new(*block);
+    let quotes = block.simd_eq(u8x16::splat(b'"')).to_bitmask();
+    let mut special = quotes | block.simd_eq(u8x16::splat(b'\\')).to_bitmask();
+    let mut passed = if special == 0 { 0 } else { 16 };
+    while special != 0 {
+        let at = special.trailing_zeros();
+        if quotes >> at & 1 == 1 {
+            return Ok(at as usize);
+        }
+        // An escaped character cannot end the string.
+        special &= !(0b11 << at);
+        passed = passed.max(at as usize + 2);
+    }
+    Err(passed)
 }
 
 /// Returns the bytes after the digits that `bytes` begin with. `None` if there is no digit, more than 15 of them, or
@@ -292,6 +333,8 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -321,6 +364,44 @@ mod tests {
         assert_eq!(text(br#""\ud800""#), None);
         assert_eq!(text(b"\"\xff\""), None);
         assert_eq!(text(b"\""), None);
+    }
+
+    #[test]
+    fn the_members_of_an_object_are_shown_on_the_way() {
+        let mut members = Members::enter(br#"{"a": {"b":[{}],"c":"}"} ,"d":{},"e":[]}"#).expect("an object");
+        let mut seen = Vec::new();
+        let mut each = |key: Text<'_>, value: &[u8]| {
+            seen.push((key.unescaped().expect("text").into_owned(), value.to_vec()));
+        };
+        assert!(members.key().expect("a key").is_some_and(|key| key.is("a")));
+        assert_eq!(members.object(&mut each), Ok(&br#"{"b":[{}],"c":"}"}"#[..]));
+        assert!(members.key().expect("a key").is_some_and(|key| key.is("d")));
+        assert_eq!(members.object(&mut each), Ok(&b"{}"[..]));
+        assert!(members.key().expect("a key").is_some_and(|key| key.is("e")));
+        assert_eq!(members.object(&mut each), Err(Stop::Bad));
+        assert_eq!(seen, [("b".to_owned(), b"[{}]".to_vec()), ("c".to_owned(), b"\"}\"".to_vec())]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_ends_at_the_first_quote_that_is_not_escaped(
+            text in prop::collection::vec(prop::sample::select(&b"aaaaaaaa\\\\\""[..]), 0..200)
+        ) {
+            let quoted = [b"\"", &text[..]].concat();
+            let mut expected = Err(Stop::Short);
+            let (mut at, mut escaped) = (1, false);
+            while let Some(byte) = quoted.get(at) {
+                match byte {
+                    b'"' => {
+                        expected = Ok(Text { quoted: &quoted[..=at], escaped });
+                        break;
+                    }
+                    b'\\' => (at, escaped) = (at + 2, true),
+                    _ => at += 1,
+                }
+            }
+            prop_assert_eq!(leading_string(&quoted), expected);
+        }
     }
 
     #[test]
