@@ -7,7 +7,7 @@ pub(crate) use askbridge_control::limits::*;
 const KIB: usize = 1024;
 
 /// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
-pub const REQUESTS_PER_SECOND: u32 = 5000;
+pub const REQUESTS_PER_SECOND: u32 = 20_000;
 /// Connections over HTTP that have shown the token.
 pub const HTTP_CONNECTIONS: usize = 1280;
 /// Requests that wait for an outcome. The other connections are left for those who answer.

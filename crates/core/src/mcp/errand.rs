@@ -37,28 +37,35 @@ impl Core {
         line: &Line,
         now: Duration,
     ) -> bool {
-        // A call that cannot be sent again is left to the host.
-        let line_of = |call: &Call| from_the_start(call.line.as_deref()?, "0");
-        let can_repeat = self.calls.get(number).and_then(line_of).is_some();
-        if !self.asks_inbox() || !can_repeat || self.closed.is_some() {
+        if !self.asks_inbox() || self.closed.is_some() {
             return false;
         }
         if let Some(error) = message.error.filter(|_| message.failed()) {
             if is_expired(error) {
-                return self.restart(number);
+                return self.can_repeat(number) && self.restart(number);
             }
             return match UrlsRequired::read(error) {
-                Ok(Some((question, pages))) => self.needs_pages(number, question, pages, line, now),
-                Ok(None) | Err(_) => false,
+                Ok(Some((question, pages))) if self.can_repeat(number) => {
+                    self.needs_pages(number, question, pages, line, now)
+                }
+                Ok(_) | Err(_) => false,
             };
         }
         let result = message.result.unwrap_or_default();
         self.introduced_by_result(result);
         match InputRequired::read(result) {
+            Ok(Some(_)) if !self.can_repeat(number) => false,
             Ok(Some((question, input))) if self.was_said(number, &question) => self.say_again(number, &input),
             Ok(Some((question, input))) => self.needs_input(number, question, input, line, now),
             Ok(None) | Err(_) => false,
         }
+    }
+
+    /// Returns whether a call can be sent again. One that cannot is left to the host. To find out takes several passes over
+    /// its line, so only a call is asked about whose server needs something.
+    fn can_repeat(&self, number: u64) -> bool {
+        let line_of = |call: &Call| from_the_start(call.line.as_deref()?, "0");
+        self.calls.get(number).and_then(line_of).is_some()
     }
 
     /// Takes note of the server's name, where it gives it with each result.
