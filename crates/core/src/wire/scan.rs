@@ -333,7 +333,7 @@ pub fn member<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
     use super::*;
 
@@ -383,6 +383,11 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("seeds"))),
+            ..ProptestConfig::default()
+        })]
+
         #[test]
         fn a_string_ends_at_the_first_quote_that_is_not_escaped(
             text in prop::collection::vec(prop::sample::select(&b"aaaaaaaa\\\\\""[..]), 0..200)
