@@ -184,7 +184,8 @@ fn a_permission_is_shown_with_its_command_and_folder() {
              │   2  Allow always\n      \
              │   3  Reject\n  \
              you > Choose 1 to 3 (? for help): 1\n      \
-             │ This is dangerous: `rm` removes or moves files.\n  \
+             │ This is dangerous: `rm` removes or moves files.\n      \
+             │ Allow `rm -rf build`?\n  \
              you > Type yes to confirm: yes\n\
              agent │ Permission: selected allow-once\n \
              done │ end_turn\n",

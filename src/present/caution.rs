@@ -5,6 +5,11 @@ use std::borrow::Cow;
 use askbridge_core::question::{Answer, FieldOption, Purpose, Question, Role, Value};
 use askbridge_os::terminal::printable_line;
 
+use super::text;
+
+/// The most columns of what the second step names: all of it stands above.
+const NAMED: usize = 60;
+
 /// The word that confirms an answer.
 pub const WORD: &str = "yes";
 
@@ -55,6 +60,34 @@ pub fn is_dangerous(question: &Question, answer: &Answer) -> bool {
 /// Returns the line above the prompt that confirms an answer.
 pub(super) fn line(question: &Question, answer: &Answer) -> String {
     caution(question, answer).map_or_else(|| risk(question), Cow::into_owned)
+}
+
+/// Returns what the second step asks, which names what would be done: "Allow `cargo test`?".
+pub fn asked(question: &Question, answer: &Answer) -> String {
+    if question.purpose != Purpose::Permission {
+        return "Send this answer?".to_owned();
+    }
+    let act = act(question);
+    match role(question, answer) {
+        Some(Role::AllowOnce) => format!("Allow {act}?"),
+        Some(Role::AllowAlways) => format!("Allow {act} from now on?"),
+        _ => format!("Choose it for {act}?"),
+    }
+}
+
+/// Names what would be done: the command, or what the agent asks for.
+fn act(question: &Question) -> String {
+    let command = question.subject.as_deref().and_then(|subject| subject.command.as_deref());
+    let Some(command) = command.map(str::trim) else {
+        return format!("\u{201c}{}\u{201d}", text::short(&question.headline(), NAMED));
+    };
+    let mut lines = command.lines();
+    let first = text::short(lines.next().unwrap_or_default(), NAMED);
+    match lines.count() {
+        0 => format!("`{first}`"),
+        1 => format!("`{first}` and 1 more line"),
+        more => format!("`{first}` and {more} more lines"),
+    }
 }
 
 /// Returns what an option allows beyond the act that is shown, as a sentence.

@@ -109,7 +109,10 @@ impl Dialogue {
     pub fn above(&self) -> Vec<String> {
         match self.step {
             DialogueStep::Review => summary(self.question(), &self.answer),
-            DialogueStep::Caution => vec![caution::line(self.question(), &self.answer)],
+            DialogueStep::Caution => {
+                let (question, answer) = (self.question(), &self.answer);
+                vec![caution::line(question, answer), caution::asked(question, answer)]
+            }
             DialogueStep::Field(_) | DialogueStep::Reason => Vec::new(),
         }
     }
@@ -369,6 +372,9 @@ impl Dialogue {
                 };
                 DialogueReply::Say(Vec::new())
             }
+            _ if self.question().purpose == Purpose::Permission => {
+                say("/back returns to the options, /reject rejects it, /quit leaves it open.")
+            }
             _ => say("/back returns to the fields, /reject rejects the question, /quit leaves it open."),
         }
     }
@@ -553,7 +559,7 @@ pub(super) mod tests {
         assert!(said.starts_with("Choose 1 to 3 (? for help): \n“?” is required.\n"), "{said}");
         assert!(
             said.contains(
-                "it can do harm.\nType yes to confirm: y\nNothing was sent. Type yes to send it, or /back.\n"
+                "it can do harm.\nAllow “rm -rf build”?\nType yes to confirm: y\nNothing was sent. Type yes to send it, or /back.\n"
             ),
             "{said}"
         );
@@ -561,7 +567,8 @@ pub(super) mod tests {
         let (_, last) = play(&mut Dialogue::new(permission(false)), &["2"]);
         assert_eq!(last, answered(&json!({ "p": "allow_once" }), &json!({})));
         let (said, last) = play(&mut Dialogue::new(permission(false)), &["1", "yes"]);
-        assert!(said.contains("from now on, without being asked again.\nType yes"), "{said}");
+        let asked = "Allow “rm -rf build” from now on?\nType yes";
+        assert!(said.contains(asked), "{said}");
         assert_eq!(last, answered(&json!({ "p": "allow_always" }), &json!({})));
         let dangerous = record(&json!({ "dangerous": true, "fields": [database()] }));
         let (said, last) = play(&mut Dialogue::new(dangerous), &["1"]);

@@ -172,7 +172,7 @@ fn something_dangerous_is_allowed_by_a_typed_word_alone() {
     let (mut bridge, id) = permission(&machine, "rm -rf build");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
     terminal.expect("rm -rf build");
-    terminal.expect("`rm` removes or moves files.\nType yes to confirm: ");
+    terminal.expect("`rm` removes or moves files.\nAllow `rm -rf build`?\nType yes to confirm: ");
     terminal.types("yse\n");
     terminal.expect("Nothing was sent. Type yes to send it, or /back.");
     terminal.expect("Type yes to confirm: ");
@@ -244,7 +244,7 @@ fn what_acts_is_allowed_by_its_id_with_its_text_above() {
     let (mut bridge, id) = permission(&machine, "cargo build");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
     terminal.expect("cargo build");
-    terminal.expect("This acts: it runs a command.\nType yes to confirm: ");
+    terminal.expect("This acts: it runs a command.\nAllow `cargo build`?\nType yes to confirm: ");
     terminal.types("yes\n");
     terminal.expect(&format!("{id} allowed: once\n"));
     assert_eq!(heard(&mut bridge)["outcome"]["optionId"], "once");
@@ -423,7 +423,7 @@ fn what_is_dangerous_is_allowed_without_a_terminal_if_that_is_said() {
     let told = "line 62: `rm` removes or moves files: rm -rf build.";
     assert!(run.stderr.contains(told) && run.stderr.contains("--yes"), "{run:?}");
     let mut terminal = Terminal::start(&machine, &["allow", &id], 100, 24);
-    terminal.expect("line 62: `rm` removes or moves files: rm -rf build.\nType yes to confirm: ");
+    terminal.expect("line 62: `rm` removes or moves files: rm -rf build.\nAllow `echo one` and 61 more lines?\nType yes to confirm: ");
     terminal.types("\x03");
     terminal.expect("stays open.");
     assert!(machine.ok(&["allow", &id, "--yes"]).contains("allowed: once"));

@@ -22,8 +22,7 @@ use super::{
     theme::Theme,
 };
 use crate::present::{
-    caution::{WORD, confirms},
-    subject,
+    caution::{WORD, asked, confirms},
     text::short,
 };
 
@@ -220,12 +219,10 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let front = match &app.modal {
         None => return,
         Some(Modal::Help(from)) => help(*from, columns, app.size.1),
-        Some(Modal::Confirm(why, _, typed)) => {
-            let question = app.item().map(|item| &item.record.question);
-            let asked = question.map(|it| subject::command(it).unwrap_or_else(|| it.headline().into_owned()));
+        Some(Modal::Confirm(why, answer, typed)) => {
+            let asked = app.item().map(|item| asked(&item.record.question, answer)).unwrap_or_default();
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
-            // These lines are a reminder: the whole text is in the question behind.
-            lines.extend(text(&asked.unwrap_or_default(), Style::new()).take(4));
+            lines.extend(text(&asked, theme.strong()));
             lines.push((format!("Type {WORD} and press Enter to confirm:"), Style::new()));
             let keys = confirming(typed.text(), app.is_pressed);
             Overlay { title: "Are you sure?", lines, typed: Some(typed), keys }
