@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{
-    assess::{assess_links, raise},
+    assess::{assess, assess_links, raise},
     files::Files,
     replaced::with_replaced,
 };
@@ -23,8 +23,23 @@ pub fn look(question: &Question, files: &dyn Files) -> Option<Question> {
     if question.purpose != Purpose::Permission {
         return None;
     }
-    let steps: [Step; 3] = [with_plan, assess_links, with_replaced];
-    steps.into_iter().fold(None, |found, step| step(found.as_ref().unwrap_or(question), files).or(found))
+    let steps: [Step; 4] = [by_real_folder, with_plan, assess_links, with_replaced];
+    let found =
+        steps.into_iter().fold(None, |found, step| step(found.as_ref().unwrap_or(question), files).or(found));
+    // Only the steps know the folder by another name.
+    found.map(|found| Question { project: question.project.clone(), ..found })
+}
+
+/// Returns the permission with the real name of its folder, where it is plain by that: an agent that was started through a
+/// link names its files by where the link leads.
+fn by_real_folder(question: &Question, files: &dyn Files) -> Option<Question> {
+    // What the agent marks itself is dangerous: of what acts, only the rest of the request decides.
+    let project = question.project.as_deref().filter(|_| question.risk() == Risk::Acts)?;
+    let real = files.resolve(Path::new(project))?;
+    let real = real.to_str().filter(|real| *real != project)?.to_owned();
+    let mut question = Question { project: Some(real.into()), dangerous: false, ..question.clone() };
+    assess(&mut question);
+    (question.risk() == Risk::Plain).then_some(question)
 }
 
 /// Returns the permission to run a command that only looks with the risk of other commands. `None` for any other question.
@@ -64,13 +79,14 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     use super::*;
-    use crate::{guard::assess, question::Origin};
+    use crate::question::Origin;
 
     struct Fake;
 
     impl Files for Fake {
+        /// `/l` is a link to `/p`.
         fn resolve(&self, path: &Path) -> Option<PathBuf> {
-            Some(path.to_owned())
+            Some(path.strip_prefix("/l").map_or_else(|_| path.to_owned(), |rest| Path::new("/p").join(rest)))
         }
 
         fn has_other_names(&self, _: &Path) -> bool {
@@ -95,10 +111,14 @@ mod tests {
     }
 
     fn looked(subject: &Json) -> Question {
+        looked_in("/p", subject)
+    }
+
+    fn looked_in(project: &str, subject: &Json) -> Question {
         let mut question = Question {
             purpose: Purpose::Permission,
             subject: Some(serde_json::from_value(subject.clone()).expect("a subject")),
-            project: Some("/p".into()),
+            project: Some(project.into()),
             ..Question::new(Origin::Permission, "q", Vec::new())
         };
         assess(&mut question);
@@ -134,6 +154,37 @@ mod tests {
             let known = (question.risk(), question.subject.as_ref().is_some_and(|it| it.diffs[0].replaces));
             assert_eq!(known, (risk, replaces), "{path} {old:?} {environment:?}: {:?}", question.risk_reason);
         }
+    }
+
+    #[test]
+    fn a_session_that_was_opened_through_a_link_knows_the_real_names_of_its_files() {
+        let edit = |path: &str, old: Option<&str>| json!({ "kind": "edit", "diffs": [{ "path": path, "line": 1, "old": old, "new": "n" }] });
+        let run =
+            |command: &str, folder: &str| json!({ "kind": "execute", "command": command, "folder": folder });
+        for (subject, risk) in [
+            (edit("/p/old", Some("text")), Risk::Plain),
+            (edit("/l/old", Some("text")), Risk::Plain),
+            (edit("old", Some("text")), Risk::Plain),
+            (edit("/p/new", None), Risk::Plain),
+            (edit("/p/old", Some("other")), Risk::Acts),
+            (edit("/p/old", None), Risk::Acts),
+            (edit("/p/.envrc", Some("text")), Risk::Acts),
+            (edit("/p/../etc/x", None), Risk::Acts),
+            (edit("/q/old", Some("text")), Risk::Acts),
+            (run("cat /p/a", "/p"), Risk::Plain),
+            (run("cat /l/a", "/l"), Risk::Plain),
+            (run("cat /q/a", "/p"), Risk::Acts),
+            (run("make", "/p"), Risk::Acts),
+            (run("rm /p/a", "/p"), Risk::Dangerous),
+        ] {
+            let question = looked_in("/l", &subject);
+            assert_eq!(question.risk(), risk, "{subject}: {:?}", question.risk_reason);
+            assert_eq!((question.project.as_deref(), question.dangerous), (Some("/l"), risk.is_guarded()));
+        }
+        // What the agent itself calls dangerous stays so.
+        let mut marked = Question { dangerous: true, ..looked_in("/l", &edit("/p/old", Some("text"))) };
+        assess(&mut marked);
+        assert!(look(&marked, &Fake).is_none() && marked.risk() == Risk::Dangerous);
     }
 
     /// A later change may be one of what an earlier one wrote.
