@@ -238,7 +238,9 @@ impl Conversation<'_> {
         let bridges = Bridges::new(self.joined.status());
         let (columns, colour) = (wrap_column(), is_coloured());
         let (status, now) = (bridges.status(record), bridges.now(record));
-        show(&QuestionText { record, status, now, columns, colour })
+        // What acts is allowed only after all of it was in sight (I12).
+        let whole = record.question.risk().is_guarded();
+        show(&QuestionText { record, status, now, columns, colour, whole })
     }
 
     fn say_all(&self, lines: &[String]) -> io::Result<()> {

@@ -306,7 +306,8 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     }
     let record: &Record = &past.record;
     let (columns, colour) = (wrap_column(), is_coloured());
-    let mut said = QuestionText { record, status: None, now: now(), columns, colour }.to_string();
+    let mut said =
+        QuestionText { record, status: None, now: now(), columns, colour, whole: true }.to_string();
     let life = lives.get(&record.bridge).copied().unwrap_or(Life::Lives);
     // A question without a settlement may still wait, unless its bridge has ended.
     if past.seq.is_none() && life != Life::Lives {

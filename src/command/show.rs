@@ -34,6 +34,10 @@ pub struct ShowArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Print all lines of a change: long runs of unchanged ones are folded otherwise
+    #[arg(long)]
+    pub whole: bool,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -51,7 +55,7 @@ pub async fn show(context: &Context, args: &ShowArgs) -> Result<u8, CommandError
         let bridges = Bridges::new(joined.status());
         let (columns, colour) = (wrap_column(), is_coloured());
         let (status, now) = (bridges.status(&record), bridges.now(&record));
-        QuestionText { record: &record, status, now, columns, colour }.to_string()
+        QuestionText { record: &record, status, now, columns, colour, whole: args.whole }.to_string()
     };
     runner::shown(print(&text))
 }

@@ -6,6 +6,7 @@ pub mod attention;
 mod below;
 pub mod bridges;
 pub mod caution;
+mod change;
 pub mod dialogue;
 pub mod doctor;
 pub mod entry;

@@ -41,6 +41,8 @@ pub struct QuestionText<'a> {
     pub columns: usize,
     /// Whether the terminal shows colours.
     pub colour: bool,
+    /// Whether unchanged lines of a change are shown as well, however many stand together.
+    pub whole: bool,
 }
 
 impl Display for QuestionText<'_> {
@@ -104,7 +106,11 @@ impl QuestionText<'_> {
             self.paragraph(heading, out)?;
         }
         if is_permission {
-            write!(out, "{}", SubjectText { question, columns: self.columns, colour: self.colour })?;
+            write!(
+                out,
+                "{}",
+                SubjectText { question, columns: self.columns, colour: self.colour, whole: self.whole }
+            )?;
         }
         question.links.iter().try_for_each(|link| self.paragraph(&page(link), out))?;
         question.unshown.iter().try_for_each(|sentence| self.paragraph(&format!("! {sentence}"), out))

@@ -3,24 +3,24 @@
 
 use std::{
     borrow::Cow,
-    fmt::{self, Display, Formatter, Write},
-    time::Duration,
+    fmt::{self, Display, Formatter},
 };
 
 use anstyle::{AnsiColor, Style};
-use askbridge_core::question::{Diff, FieldOption, Question, Role, Subject};
+use askbridge_core::question::{FieldOption, Question, Role, Subject};
 use askbridge_os::terminal::{padded, printable, printable_line};
-use similar::{Algorithm, ChangeTag, TextDiff};
+use similar::ChangeTag;
 
-use super::layout;
+use super::{
+    change::{self, ChangedLine, Row},
+    layout,
+};
 
 /// The indentation of the names of the parts. [`TEXT`] is that of their texts.
 const INDENT: usize = 2;
 const TEXT: usize = 4;
 /// The columns of the names of the short parts.
 const NAME: usize = 8;
-/// The time after which the diff of two texts becomes approximate.
-const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The subject of a permission, in words.
 pub struct SubjectText<'a> {
@@ -30,138 +30,194 @@ pub struct SubjectText<'a> {
     pub columns: usize,
     /// Whether changes are coloured.
     pub colour: bool,
+    /// Whether unchanged lines of a change are shown as well, however many stand together.
+    pub whole: bool,
 }
+
+/// What a part of a line is, for its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Any other text.
+    Plain,
+    /// A line that a change removes.
+    Removed,
+    /// What differs in a line that is removed from the one that replaces it.
+    RemovedWord,
+    /// A line that a change adds.
+    Added,
+    /// What differs in a line that is added from the one that it replaces.
+    AddedWord,
+    /// How many unchanged lines are folded.
+    Fold,
+}
+
+/// A line of text, in parts.
+pub type TonedLine = Vec<(String, Tone)>;
 
 impl Display for SubjectText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Some(subject) = self.question.subject.as_deref() else { return Ok(()) };
-        let mut parts = String::new();
-        self.parts(subject, &mut parts)?;
-        if parts.is_empty() { Ok(()) } else { write!(out, "\n{parts}") }
+        for line in self.lines() {
+            for (text, tone) in line {
+                let style = if self.colour { tone.style() } else { Style::new() };
+                write!(out, "{style}{text}{style:#}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Tone::Plain => Style::new(),
+            Tone::Removed => AnsiColor::Red.on_default(),
+            Tone::RemovedWord => AnsiColor::Red.on_default().invert(),
+            Tone::Added => AnsiColor::Green.on_default(),
+            Tone::AddedWord => AnsiColor::Green.on_default().invert(),
+            Tone::Fold => Style::new().dimmed(),
+        }
     }
 }
 
 impl SubjectText<'_> {
-    fn parts(&self, subject: &Subject, out: &mut String) -> fmt::Result {
-        self.line("Kind", subject.kind.as_deref().map(kind).as_deref(), out)?;
-        self.line("Folder", subject.folder.as_deref(), out)?;
-        self.line("Where", subject.environment.as_deref(), out)?;
-        self.line("Title", subject.title.as_deref(), out)?;
-        self.line("Why", subject.description.as_deref(), out)?;
-        for (place, location) in subject.locations.iter().enumerate() {
-            self.line(if place == 0 { "Files" } else { "" }, Some(location), out)?;
+    /// Returns its lines, below an empty one. None if it has no subject, or one that says nothing.
+    pub fn lines(&self) -> Vec<TonedLine> {
+        let mut out = Lines(Vec::new());
+        if let Some(subject) = self.question.subject.as_deref() {
+            self.parts(subject, &mut out);
         }
-        self.line("Plan in", subject.plan_file.as_deref().filter(|_| subject.plan.is_none()), out)?;
-        self.list("It also allows", &subject.grants, out)?;
-        self.list("The request also says", &subject.further, out)?;
-        self.text("Plan", subject.plan.as_deref(), out)?;
+        if !out.0.is_empty() {
+            out.0.insert(0, TonedLine::new());
+        }
+        out.0
+    }
+
+    fn parts(&self, subject: &Subject, out: &mut Lines) {
+        self.line("Kind", subject.kind.as_deref().map(kind).as_deref(), out);
+        self.line("Folder", subject.folder.as_deref(), out);
+        self.line("Where", subject.environment.as_deref(), out);
+        self.line("Title", subject.title.as_deref(), out);
+        self.line("Why", subject.description.as_deref(), out);
+        for (place, location) in subject.locations.iter().enumerate() {
+            self.line(if place == 0 { "Files" } else { "" }, Some(self.within(location)), out);
+        }
+        self.line("Plan in", subject.plan_file.as_deref().filter(|_| subject.plan.is_none()), out);
+        self.list("It also allows", &subject.grants, out);
+        self.list("The request also says", &subject.further, out);
+        self.text("Plan", subject.plan.as_deref(), out);
         for diff in &subject.diffs {
-            self.diff(diff, out)?;
+            let new = if diff.old.is_none() { " (a new file)" } else { "" };
+            let what = if diff.replaces { " (replaces the file: what is there is not shown)" } else { new };
+            self.name(&format!("{}{what}", printable_line(self.within(&diff.path))), out);
+            self.rows(change::changed(diff), out);
         }
         if let Some(patch) = &subject.patch {
-            self.patch(patch, out)?;
+            self.name("Patch", out);
+            self.rows(change::patched(patch), out);
         }
-        self.text("Details", subject.content.as_deref(), out)?;
+        self.text("Details", subject.content.as_deref(), out);
         // The raw input is shown if nothing else says what would happen, or if it says more than the rest.
         let is_said = subject.command.is_some() || subject.plan.is_some() || !subject.diffs.is_empty();
         let is_shown = !is_said || subject.input_says_more;
-        self.text("Input", subject.raw_input.as_deref().filter(|_| is_shown), out)
+        self.text("Input", subject.raw_input.as_deref().filter(|_| is_shown), out);
+    }
+
+    /// Returns a path relative to the folder of the session, if it is plainly in there.
+    fn within<'a>(&self, path: &'a str) -> &'a str {
+        self.question.project.as_deref().and_then(|folder| within(folder, path)).unwrap_or(path)
     }
 
     /// Writes a short part behind its name.
-    fn line(&self, name: &str, text: Option<&str>, out: &mut String) -> fmt::Result {
-        let Some(text) = text.map(printable_line) else { return Ok(()) };
+    fn line(&self, name: &str, text: Option<&str>, out: &mut Lines) {
+        let Some(text) = text.map(printable_line) else { return };
         let start = INDENT + NAME + 1;
         let text = layout::wrapped(&text, start, start, self.columns);
-        writeln!(out, "{:INDENT$}{} {text}", "", padded(name, NAME))
+        out.plain(&format!("{:INDENT$}{} {text}", "", padded(name, NAME)));
     }
 
     /// Writes a part of several lines below its name.
-    fn text(&self, name: &str, text: Option<&str>, out: &mut String) -> fmt::Result {
-        let Some(text) = text else { return Ok(()) };
+    fn text(&self, name: &str, text: Option<&str>, out: &mut Lines) {
+        let Some(text) = text else { return };
         // A line break would change the meaning of a command or of JSON.
         let columns = if name == "Plan" || name == "Details" { self.columns } else { usize::MAX };
-        self.name(name, out)?;
-        writeln!(out, "{}", layout::indented(&printable(text), TEXT, columns))
+        self.name(name, out);
+        out.plain(&layout::indented(&printable(text), TEXT, columns));
     }
 
     /// Writes a part with one text on each line.
-    fn list(&self, name: &str, lines: &[String], out: &mut String) -> fmt::Result {
+    fn list(&self, name: &str, lines: &[String], out: &mut Lines) {
         if lines.is_empty() {
-            return Ok(());
+            return;
         }
-        self.name(name, out)?;
-        lines.iter().try_for_each(|line| {
-            writeln!(
-                out,
-                "{:TEXT$}{}",
-                "",
-                layout::wrapped(&printable_line(line), TEXT, TEXT + 2, self.columns)
-            )
-        })
+        self.name(name, out);
+        for line in lines {
+            let line = layout::wrapped(&printable_line(line), TEXT, TEXT + 2, self.columns);
+            out.plain(&format!("{:TEXT$}{line}", ""));
+        }
     }
 
     /// Writes the name of a part of several lines, below an empty one.
-    fn name(&self, name: &str, out: &mut String) -> fmt::Result {
-        let gap = if out.is_empty() { "" } else { "\n" };
-        writeln!(out, "{gap}{:INDENT$}{}", "", layout::wrapped(name, INDENT, INDENT, self.columns))
-    }
-
-    fn diff(&self, diff: &Diff, out: &mut String) -> fmt::Result {
-        let path = printable_line(&diff.path);
-        let Some(old) = &diff.old else {
-            let what = if diff.replaces { replaces(diff) } else { " (a new file)" };
-            self.name(&format!("{path}{what}"), out)?;
-            let mut lines = (1..).zip(diff.new.lines());
-            return lines.try_for_each(|(number, line)| self.changed(ChangeTag::Insert, number, line, out));
-        };
-        self.name(&format!("{path}{}", replaces(diff)), out)?;
-        let compared = TextDiff::configure()
-            .algorithm(Algorithm::Patience)
-            // The agent chooses both texts, and could choose a pair whose comparison takes very long.
-            .timeout(PATIENCE)
-            .diff_lines(&**old, &*diff.new);
-        let first = usize::try_from(diff.line).unwrap_or_default();
-        compared.iter_all_changes().try_for_each(|change| {
-            // Numbers are those of the new file; a removed line has only its number in the old file.
-            let number = change.new_index().or(change.old_index()).unwrap_or_default();
-            self.changed(change.tag(), first + number, change.value(), out)
-        })
-    }
-
-    fn patch(&self, patch: &str, out: &mut String) -> fmt::Result {
-        self.name("Patch", out)?;
-        patch.lines().try_for_each(|line| {
-            let tag = match line.as_bytes().first() {
-                Some(b'+') => ChangeTag::Insert,
-                Some(b'-') => ChangeTag::Delete,
-                _ => ChangeTag::Equal,
-            };
-            let line = printable_line(line).replace('\t', "    ");
-            let style = self.style(tag);
-            writeln!(out, "{:TEXT$}{style}{line}{style:#}", "")
-        })
-    }
-
-    /// Writes a line of a file: its number, the sign of its change, and its text, which is never wrapped.
-    fn changed(&self, tag: ChangeTag, number: usize, line: &str, out: &mut String) -> fmt::Result {
-        let line = line.trim_end_matches(['\n', '\r']).replace('\t', "    ");
-        let style = self.style(tag);
-        writeln!(out, "{:INDENT$}{number:>5} {style}{tag} {}{style:#}", "", printable_line(&line))
-    }
-
-    fn style(&self, tag: ChangeTag) -> Style {
-        match tag {
-            ChangeTag::Delete if self.colour => AnsiColor::Red.on_default(),
-            ChangeTag::Insert if self.colour => AnsiColor::Green.on_default(),
-            _ => Style::new(),
+    fn name(&self, name: &str, out: &mut Lines) {
+        if !out.0.is_empty() {
+            out.plain("");
         }
+        out.plain(&format!("{:INDENT$}{}", "", layout::wrapped(name, INDENT, INDENT, self.columns)));
+    }
+
+    /// Writes the lines of a change, which are never wrapped.
+    fn rows(&self, lines: Vec<ChangedLine>, out: &mut Lines) {
+        let rows = match self.whole {
+            true => lines.into_iter().map(Row::Line).collect(),
+            false => change::folded(lines),
+        };
+        out.0.extend(rows.into_iter().map(|row| match row {
+            Row::Line(line) => changed(line),
+            Row::Fold(count) => {
+                vec![(format!("{:INDENT$}{:>5} {count} unchanged lines", "", "…"), Tone::Fold)]
+            }
+        }));
     }
 }
 
-/// Returns what is added to the name of a file that a change replaces.
-fn replaces(diff: &Diff) -> &'static str {
-    if diff.replaces { " (replaces the file: what is there is not shown)" } else { "" }
+/// Lines that are written one after the other.
+struct Lines(Vec<TonedLine>);
+
+impl Lines {
+    /// Writes a printable text.
+    fn plain(&mut self, text: &str) {
+        self.0.extend(text.split('\n').map(|line| vec![(line.to_owned(), Tone::Plain)]));
+    }
+}
+
+/// Returns a line of a change: in a file, behind its number and the sign of its change.
+fn changed(line: ChangedLine) -> TonedLine {
+    let (tone, word) = match line.tag {
+        ChangeTag::Delete => (Tone::Removed, Tone::RemovedWord),
+        ChangeTag::Insert => (Tone::Added, Tone::AddedWord),
+        ChangeTag::Equal => (Tone::Plain, Tone::Plain),
+    };
+    let (before, sign) = match line.number {
+        Some(number) => (format!("{:INDENT$}{number:>5} ", ""), format!("{} ", line.tag)),
+        // A patch has its own signs.
+        None => (" ".repeat(TEXT), String::new()),
+    };
+    let mut parts = vec![(before, Tone::Plain), (sign, tone)];
+    for (text, is_marked) in line.parts {
+        let as_word = if is_marked { word } else { tone };
+        match parts.last_mut() {
+            Some((last, same)) if *same == as_word => last.push_str(&text),
+            _ => parts.push((text, as_word)),
+        }
+    }
+    parts
+}
+
+/// Returns a path relative to a folder, if it is plainly in there: without `.` and `..`.
+fn within<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?;
+    let is_plain = folder.starts_with('/') && rest.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    is_plain.then_some(rest)
 }
 
 /// Returns what choosing an option allows beyond the act that is shown, each on a printable line.

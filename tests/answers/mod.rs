@@ -26,6 +26,9 @@ mod ends;
 #[cfg(feature = "fleet")]
 mod fleet;
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod folds;
+#[cfg(test)]
 #[cfg(feature = "journal")]
 mod forms;
 #[cfg(test)]

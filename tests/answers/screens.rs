@@ -106,7 +106,7 @@ pub(super) fn text(buffer: &Buffer) -> String {
 
 /// Plays a scene at each size, and checks what is drawn against its file.
 #[track_caller]
-fn check(name: &str, world: impl Fn() -> InboxState, play: impl Fn(&mut Scene)) {
+pub(super) fn check(name: &str, world: impl Fn() -> InboxState, play: impl Fn(&mut Scene)) {
     let mut shown = String::new();
     for size in SIZES {
         let mut scene = Scene::new(size, world());

@@ -48,7 +48,8 @@ fn check(name: &str, record: &Record) {
     let mut shown = String::new();
     for (what, columns) in WIDTHS {
         let text =
-            QuestionText { record, status: None, now: now().into(), columns, colour: false }.to_string();
+            QuestionText { record, status: None, now: now().into(), columns, colour: false, whole: false }
+                .to_string();
         for line in text.lines().filter(|line| !line.starts_with("askbridge ")) {
             // Only a word that is longer than a line, and source code, are wider than the terminal.
             let is_whole = line.contains("SELECT")
@@ -159,6 +160,31 @@ fn a_change_of_files() {
 }
 
 #[test]
+fn a_change_of_a_long_file() {
+    let same: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let [old, new] = ["let a = 1;", "let a = 12;"].map(|first| format!("{first}\n{same}{first}\n"));
+    let diff = json!({ "path": "/src/payments/src/main.rs", "line": 1, "old": old, "new": new });
+    let subject = json!({ "kind": "edit", "locations": ["/src/payments/src/main.rs"], "diffs": [diff] });
+    let record = record(&permission("Edit main.rs", &subject), &json!({}));
+    check("permission-folded", &record);
+    let shown = QuestionText {
+        record: &record,
+        status: None,
+        now: now().into(),
+        columns: 80,
+        colour: true,
+        whole: true,
+    };
+    let shown = shown.to_string();
+    assert!(shown.contains(" line 20\n") && !shown.contains("unchanged"), "{shown}");
+    // The marks within a line stand out from its colour.
+    assert!(
+        shown.contains("\u{1b}[31m- let a = \u{1b}[0m\u{1b}[7m\u{1b}[31m1\u{1b}[0m\u{1b}[31m;"),
+        "{shown:?}"
+    );
+}
+
+#[test]
 fn a_plan_and_an_unknown_tool() {
     let plan = "# Plan\n\n1. Write the tests, which takes a while because there are none, and then run them\n2. Build";
     let subject = json!({ "kind": "switch_mode", "plan": plan, "rawInput": "{}" });
@@ -191,7 +217,7 @@ fn a_hostile_permission() {
     let evil = "\u{1b}]0;owned\u{7}\u{202e}\r\nk3f9q2-1: allowed by you";
     let subject = json!({
         "kind": evil, "title": evil, "description": evil, "command": evil, "folder": evil, "locations": [evil],
-        "diffs": [{ "path": evil, "line": 1, "old": evil, "new": evil }, { "path": evil, "line": 1, "new": evil }],
+        "diffs": [{ "path": evil, "line": 1, "old": evil, "new": format!("{evil}!") }, { "path": evil, "line": 1, "new": evil }],
         "patch": evil, "plan": evil, "content": evil, "rawInput": evil,
         "environment": evil, "grants": [evil], "further": [evil],
     });
@@ -205,9 +231,15 @@ fn a_hostile_permission() {
 fn changes_are_coloured_where_the_terminal_shows_colours() {
     let subject = json!({ "diffs": [{ "path": "a", "line": 1, "old": "1\n2\n", "new": "1\n3\n" }] });
     let record = record(&permission("Edit a", &subject), &json!({}));
-    let coloured =
-        QuestionText { record: &record, status: None, now: now().into(), columns: 80, colour: true }
-            .to_string();
+    let coloured = QuestionText {
+        record: &record,
+        status: None,
+        now: now().into(),
+        columns: 80,
+        colour: true,
+        whole: false,
+    }
+    .to_string();
     assert!(
         coloured.contains("\u{1b}[31m- 2\u{1b}[0m") && coloured.contains("\u{1b}[32m+ 3\u{1b}[0m"),
         "{coloured:?}"

@@ -26,7 +26,8 @@ fn said(question: Question) -> String {
     let record = Record::new("b-1".parse().expect("an ID"), Arc::new(question), Timestamp::default());
     let now = Timestamp::default();
     let shown =
-        QuestionText { record: &record, status: None, now, columns: COLUMNS, colour: false }.to_string();
+        QuestionText { record: &record, status: None, now, columns: COLUMNS, colour: false, whole: true }
+            .to_string();
     // The head, and the commands at the end, are the same of each.
     let lines = shown.lines().skip_while(|line| !line.is_empty()).skip(1);
     for line in lines.take_while(|line| !line.starts_with("askbridge ")) {

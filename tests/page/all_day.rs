@@ -23,7 +23,7 @@ impl Browser {
         self.until(&format!("rows {expected:?}"), &expression, &[json!(expected)]).await;
     }
 
-    async fn shot(&self, name: &str) {
+    pub(crate) async fn shot(&self, name: &str) {
         let image = self.command("a screenshot", self.client.screenshot()).await;
         std::fs::write(shots().join(format!("{name}.png")), image).unwrap();
     }
@@ -105,7 +105,7 @@ async fn an_empty_page_says_who_is_connected_and_what_was_settled_today() {
     browser.is_clean().await;
 }
 
-fn edit(id: u64, file: &str, old: &str, new: &str) -> Value {
+pub(crate) fn edit(id: u64, file: &str, old: &str, new: &str) -> Value {
     let content =
         json!([{ "type": "diff", "path": format!("/shop/{file}"), "oldText": old, "newText": new }]);
     let mut request = permission(id, &format!("Edit {file}"), "edit", &json!({}));

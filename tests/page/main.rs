@@ -43,6 +43,9 @@ mod permissions;
 mod all_day;
 
 #[cfg(test)]
+mod diffs;
+
+#[cfg(test)]
 mod pictures;
 
 #[cfg(test)]

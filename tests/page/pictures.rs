@@ -18,7 +18,7 @@ const SESSION: &str = "0198f3d2";
 
 impl World {
     /// Starts an agent with its name in a folder of its own, which asks this.
-    fn named_agent(&self, agent: &str, folder: &str, requests: &[Value]) -> Agent {
+    pub(crate) fn named_agent(&self, agent: &str, folder: &str, requests: &[Value]) -> Agent {
         let mut requests = requests.to_vec();
         for request in &mut requests {
             request["params"]["sessionId"] = json!(SESSION);

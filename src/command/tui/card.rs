@@ -15,13 +15,13 @@ use super::{
     draft::Draft,
     event::QuestionItem,
     field::FieldView,
-    lines::{self, CardLine, LineChange, MEASURE, folded, lines},
+    lines::{self, CardLine, MEASURE, folded, lines},
     state::{App, name},
     theme::Theme,
 };
 use crate::present::{
     answer::{settlement, value_of},
-    subject,
+    subject::{self, Tone, TonedLine},
     text::{self, page, span},
 };
 
@@ -163,10 +163,11 @@ impl CardWriter {
             self.text(&question.headline(), 0, own);
         }
         if item.is_permission() {
-            let ready = app.about.as_ref().and_then(|about| about.of(&item.record.id, self.columns));
+            let whole = app.is_unfolded();
+            let ready = app.about.as_ref().and_then(|about| about.of(&item.record, self.columns, whole));
             match ready {
                 Some(ready) => self.about(ready),
-                None => self.about(&lines::subject_lines(question, self.columns)),
+                None => self.about(&lines::subject_lines(question, self.columns, whole)),
             }
         }
         for link in &question.links {
@@ -181,14 +182,13 @@ impl CardWriter {
     }
 
     /// Writes the subject of a permission, with changes of files coloured.
-    fn about(&mut self, lines: &[(String, LineChange)]) {
+    fn about(&mut self, lines: &[TonedLine]) {
         let theme = self.theme;
-        let style = |change: LineChange| match change {
-            LineChange::Removed => theme.removed(),
-            LineChange::Added => theme.added(),
-            LineChange::None => Style::new(),
-        };
-        self.out.extend(lines.iter().map(|(line, change)| CardLine::new(line.clone(), style(*change))));
+        let span = |(text, tone): &(String, Tone)| Span::styled(text.clone(), theme.tone(*tone));
+        self.out.extend(lines.iter().map(|line| CardLine {
+            line: Line::from(line.iter().map(span).collect::<Vec<_>>()),
+            ..CardLine::default()
+        }));
     }
 
     /// Writes the field that is shown, or the review of all of them.

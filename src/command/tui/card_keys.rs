@@ -39,12 +39,13 @@ impl App {
             Key::Char(' ') => self.toggle(),
             Key::Enter => return self.accept(),
             Key::Send | Key::Control('s') => return self.send(),
-            Key::Char(letter @ ('n' | 'r' | 'm')) => {
+            Key::Char(letter @ ('n' | 'r' | 'm' | 'f')) => {
                 // A line for another program may begin with it: its Enter must not send what is chosen here.
                 self.is_stray = true;
                 match letter {
                     'n' => self.begin_note(),
                     'r' => self.reject(),
+                    'f' => self.unfold(),
                     _ => return self.give_time(),
                 }
             }
@@ -193,6 +194,16 @@ impl App {
         draft.scroll = Some(first);
         // What was read stays read, even if the person scrolls back (I12).
         draft.is_read |= first == most;
+    }
+
+    /// Shows the unchanged lines that are folded, or folds them again. What is longer now was not read to its end.
+    fn unfold(&mut self) {
+        if !self.is_unfolded() && !self.has_folds() {
+            return self.say("Nothing is folded here");
+        }
+        let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return };
+        let draft = self.drafts.entry(record.id.clone()).or_insert_with(|| Draft::new(&record));
+        (draft.is_unfolded, draft.is_read) = (!draft.is_unfolded, false);
     }
 
     /// Handles a key while the person types a text.

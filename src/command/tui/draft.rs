@@ -28,6 +28,8 @@ pub struct Draft {
     pub scroll: Option<usize>,
     /// Whether its last line was in view, where the question is longer than the screen.
     pub is_read: bool,
+    /// Whether unchanged lines of a change are shown, which are folded otherwise.
+    pub is_unfolded: bool,
     /// Whether the person changed something.
     pub is_touched: bool,
     /// The mistakes in it, since it was last sent.
@@ -110,6 +112,7 @@ impl Draft {
             tab: 0,
             scroll: None,
             is_read: false,
+            is_unfolded: false,
             is_touched: false,
             errors: Vec::new(),
         }

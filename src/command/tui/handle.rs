@@ -282,8 +282,8 @@ impl App {
             self.modal = Some(Modal::Empty(answer));
             return Vec::new();
         }
-        if !self.may_allow(question, &answer) {
-            self.complain("Read it to its end before you allow it: PgDn");
+        if let Some(unread) = self.unread(question, &answer) {
+            self.complain(unread);
             return Vec::new();
         }
         match caution(question, &answer) {
@@ -295,12 +295,19 @@ impl App {
         }
     }
 
-    /// Returns whether the answer may be sent. To allow a guarded permission, all of its text must have been in view
-    /// (I12).
-    fn may_allow(&self, question: &Question, answer: &Answer) -> bool {
+    /// Returns what the person has to do before the answer may be sent: to allow a guarded permission, all of its text
+    /// must have been in view (I12).
+    fn unread(&self, question: &Question, answer: &Answer) -> Option<&'static str> {
         let refuses = matches!(role(question, answer), Some(Role::RejectOnce | Role::RejectAlways));
+        if refuses || question.purpose != Purpose::Permission || !question.risk().is_guarded() {
+            return None;
+        }
         let is_read = self.draft().is_some_and(|draft| draft.is_read) || self.first_line() >= self.overflow();
-        refuses || is_read || question.purpose != Purpose::Permission || !question.risk().is_guarded()
+        if self.has_folds() {
+            Some("Read all of it before you allow it: f shows what is folded")
+        } else {
+            (!is_read).then_some("Read it to its end before you allow it: PgDn")
+        }
     }
 
     /// Answers the current question, as it is on the screen.

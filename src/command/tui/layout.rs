@@ -46,12 +46,21 @@ impl App {
 
     /// Caches the lines of the current permission, if it is shown.
     pub(super) fn prepare(&mut self) {
-        let Some(columns) = self.areas().card.map(|area| usize::from(area.width).max(1)) else { return };
-        let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
-        let is_ready = |about: &SubjectLines| about.of(&item.record.id, columns).is_some();
-        if !self.about.as_ref().is_some_and(is_ready) {
-            self.about = Some(SubjectLines::new(&item.record, columns));
+        if self.areas().card.is_none() {
+            return;
         }
+        let columns = self.card_columns();
+        let Some(item) = self.item().filter(|item| item.is_permission()) else { return };
+        let whole = self.is_unfolded();
+        let is_ready = |about: &SubjectLines| about.of(&item.record, columns, whole).is_some();
+        if !self.about.as_ref().is_some_and(is_ready) {
+            self.about = Some(SubjectLines::new(&item.record, columns, whole));
+        }
+    }
+
+    /// Returns the columns of the current question.
+    pub(super) fn card_columns(&self) -> usize {
+        self.areas().card.map_or(self.size.0, |area| area.width).max(1).into()
     }
 
     /// Returns the columns of the list beside a question.
@@ -65,9 +74,8 @@ impl App {
     }
 
     fn in_view(&self) -> Viewport {
-        let columns = self.areas().card.map_or(self.size.0, |area| area.width);
         // Colours do not change which lines are in view.
-        Viewport::new(self, Theme { colour: false }, columns.into(), self.height())
+        Viewport::new(self, Theme { colour: false }, self.card_columns(), self.height())
     }
 
     /// Returns by how many lines the question is longer than its part of the screen.

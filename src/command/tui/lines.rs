@@ -11,7 +11,10 @@ use askbridge_os::terminal::{printable, width};
 use ratatui::{style::Style, text::Line};
 use unicode_width::UnicodeWidthChar;
 
-use crate::present::{layout, subject::SubjectText};
+use crate::present::{
+    layout,
+    subject::{SubjectText, Tone, TonedLine},
+};
 
 /// The most columns of a line of text: longer ones are hard to read.
 pub(super) const MEASURE: usize = 100;
@@ -45,9 +48,20 @@ pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
     if width(line) <= columns && line.is_ascii() {
         return vec![line.to_owned()];
     }
+    let lines = folded_with(line.chars().map(|c| (c, ())), indent, columns, ());
+    lines.into_iter().map(|line| line.into_iter().map(|(c, ())| c).collect()).collect()
+}
+
+/// Folds the characters of a printable line, each with what belongs to it. `blank` belongs to an indent.
+fn folded_with<T: Copy>(
+    line: impl Iterator<Item = (char, T)>,
+    indent: usize,
+    columns: usize,
+    blank: T,
+) -> Vec<Vec<(char, T)>> {
     let indent = if indent + 4 < columns { indent } else { 0 };
-    let (mut lines, mut last, mut used, mut marks) = (Vec::new(), String::new(), 0, 0);
-    for c in line.chars() {
+    let (mut lines, mut last, mut used, mut marks) = (Vec::new(), Vec::new(), 0, 0);
+    for (c, of) in line {
         let taken = c.width().unwrap_or(0);
         marks = if taken == 0 { marks + 1 } else { 0 };
         if marks > MARKS {
@@ -55,10 +69,10 @@ pub(super) fn folded(line: &str, indent: usize, columns: usize) -> Vec<String> {
         }
         // A wide character takes two columns.
         if used + taken > columns.max(2) {
-            lines.push(std::mem::replace(&mut last, " ".repeat(indent)));
+            lines.push(std::mem::replace(&mut last, vec![(' ', blank); indent]));
             used = indent;
         }
-        last.push(c);
+        last.push((c, of));
         used += taken;
     }
     lines.push(last);
@@ -140,53 +154,55 @@ impl CardLine {
     }
 }
 
-/// The role of a line in the change of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineChange {
-    /// The line is unchanged, or is no part of a change.
-    None,
-    /// The change adds it.
-    Added,
-    /// The change removes it.
-    Removed,
-}
-
 /// The lines of one question at one width.
 #[derive(Clone, Debug)]
 pub(super) struct SubjectLines {
     id: QuestionId,
+    edition: u32,
     columns: usize,
-    lines: Vec<(String, LineChange)>,
+    whole: bool,
+    lines: Vec<TonedLine>,
 }
 
 impl SubjectLines {
-    /// Makes the lines of this question.
-    pub(super) fn new(record: &Record, columns: usize) -> Self {
-        SubjectLines { id: record.id.clone(), columns, lines: subject_lines(&record.question, columns) }
+    /// Makes the lines of this question. If `whole`, unchanged lines of a change are not folded.
+    pub(super) fn new(record: &Record, columns: usize, whole: bool) -> Self {
+        let lines = subject_lines(&record.question, columns, whole);
+        SubjectLines { id: record.id.clone(), edition: record.edition, columns, whole, lines }
     }
 
-    /// Returns the lines, if they are those of this question and this width.
-    pub(super) fn of(&self, id: &QuestionId, columns: usize) -> Option<&[(String, LineChange)]> {
-        (self.id == *id && self.columns == columns).then_some(&*self.lines)
+    /// Returns the lines, if they are those of this text at this width.
+    pub(super) fn of(&self, record: &Record, columns: usize, whole: bool) -> Option<&[TonedLine]> {
+        let is_it = self.id == record.id && self.edition == record.edition;
+        (is_it && self.columns == columns && self.whole == whole).then_some(&*self.lines)
     }
 }
 
 /// Returns the subject of a permission, as lines of at most this many columns.
-pub(super) fn subject_lines(question: &Question, columns: usize) -> Vec<(String, LineChange)> {
-    // The only escape sequences are those of our own colours: text of the agent is printable.
-    let about = SubjectText { question, columns: columns.min(MEASURE), colour: true }.to_string();
-    about.lines().flat_map(|line| of_line(line, columns)).collect()
+pub(super) fn subject_lines(question: &Question, columns: usize, whole: bool) -> Vec<TonedLine> {
+    let about = SubjectText { question, columns: columns.min(MEASURE), colour: false, whole };
+    about.lines().iter().flat_map(|line| of_line(line, columns)).collect()
 }
 
-fn of_line(line: &str, columns: usize) -> impl Iterator<Item = (String, LineChange)> {
-    let change = match () {
-        () if line.contains("\x1b[31m") => LineChange::Removed,
-        () if line.contains("\x1b[32m") => LineChange::Added,
-        () => LineChange::None,
-    };
-    let plain = line.replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
-    let indent = plain.len() - plain.trim_start_matches(' ').len();
-    folded(&plain, indent.max(4), columns).into_iter().map(move |line| (line, change))
+/// Folds a line at the columns.
+fn of_line(line: &TonedLine, columns: usize) -> impl Iterator<Item = TonedLine> {
+    let blanks = line.iter().flat_map(|(text, _)| text.chars()).take_while(|c| *c == ' ').count();
+    let chars = line.iter().flat_map(|(text, tone)| text.chars().map(|c| (c, *tone)));
+    folded_with(chars, blanks.max(4), columns, Tone::Plain).into_iter().map(|line| {
+        let mut parts = TonedLine::new();
+        for (c, tone) in line {
+            match parts.last_mut() {
+                Some((text, last)) if *last == tone => text.push(c),
+                _ => parts.push((c.to_string(), tone)),
+            }
+        }
+        parts
+    })
+}
+
+/// Returns whether unchanged lines are folded among these.
+pub(super) fn has_folds(lines: &[TonedLine]) -> bool {
+    lines.iter().flatten().any(|(_, tone)| *tone == Tone::Fold)
 }
 
 #[cfg(test)]

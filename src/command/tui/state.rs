@@ -16,7 +16,7 @@ use super::{
     draft::Draft,
     editor::Editor,
     event::{Effect, InboxState, QuestionItem},
-    lines::SubjectLines,
+    lines::{SubjectLines, has_folds, subject_lines},
     search::Search,
 };
 use crate::present::{answer::settlement, text};
@@ -155,6 +155,19 @@ impl App {
         self.drafts.get(self.current.as_ref()?)
     }
 
+    /// Returns whether unchanged lines of the current permission are shown, however many stand together.
+    pub(super) fn is_unfolded(&self) -> bool {
+        self.draft().is_some_and(|draft| draft.is_unfolded)
+    }
+
+    /// Returns whether unchanged lines of the current permission are folded.
+    pub(super) fn has_folds(&self) -> bool {
+        let columns = self.card_columns();
+        let Some(item) = self.item().filter(|_| !self.is_unfolded()) else { return false };
+        let ready = self.about.as_ref().and_then(|about| about.of(&item.record, columns, false));
+        ready.map_or_else(|| has_folds(&subject_lines(&item.record.question, columns, false)), has_folds)
+    }
+
     /// Returns the draft of the current question, to be changed; `None` if the question cannot be answered.
     pub fn draft_mut(&mut self) -> Option<(Arc<Record>, &mut Draft)> {
         let record = Arc::clone(&self.open_item()?.record);
@@ -244,7 +257,7 @@ impl App {
     fn changed(&mut self, id: &QuestionId) -> Effect {
         (self.modal, self.is_typing) = (None, false);
         if let Some(draft) = self.drafts.get_mut(id) {
-            (draft.is_read, draft.scroll) = (false, None);
+            (draft.is_read, draft.is_unfolded, draft.scroll) = (false, false, None);
         }
         self.complain(format!("{id} has changed while you looked: read it again"));
         self.appear()

@@ -2,6 +2,8 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::present::subject::Tone;
+
 /// The styles of the screen. Colours are those of the terminal's own palette, so that they suit its background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
@@ -44,14 +46,16 @@ impl Theme {
         self.coloured(Color::Yellow).add_modifier(Modifier::BOLD)
     }
 
-    /// Added lines of a change.
-    pub fn added(self) -> Style {
-        self.coloured(Color::Green)
-    }
-
-    /// Removed lines of a change.
-    pub fn removed(self) -> Style {
-        self.coloured(Color::Red)
+    /// A part of a change.
+    pub fn tone(self, tone: Tone) -> Style {
+        match tone {
+            Tone::Plain => Style::new(),
+            Tone::Removed => self.coloured(Color::Red),
+            Tone::RemovedWord => self.coloured(Color::Red).add_modifier(Modifier::REVERSED),
+            Tone::Added => self.coloured(Color::Green),
+            Tone::AddedWord => self.coloured(Color::Green).add_modifier(Modifier::REVERSED),
+            Tone::Fold => self.muted(),
+        }
     }
 
     /// The line with the cursor, in the part that keys act on or in the other one.

@@ -153,8 +153,9 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
     if item.is_permission() {
         // What decides is not named while it would be taken for the rest of a line.
         let decide: &[_] = if app.is_pressed { &[] } else { &[("Enter", "decide"), ("r", "reject")] };
-        return [&[("1-9", "choose")], decide, &[("Esc", "list"), ("?", "keys"), ("m", "more time")]]
-            .concat();
+        let folds: &[_] = if app.has_folds() { &[("f", "unfold")] } else { &[] };
+        let others: &[_] = &[("Esc", "list"), ("?", "keys"), ("m", "more time")];
+        return [&[("1-9", "choose")], decide, folds, others].concat();
     }
     let mut keys =
         vec![("1-9", "choose"), ("Enter", "continue"), ("Ctrl+S", "send"), ("r", "reject"), ("Esc", "list")];
@@ -188,8 +189,8 @@ const KEYS: [(&str, &str); 19] = [
     ("Tab, arrows", "next and previous field"),
     ("Ctrl+S", "send the answer (also Ctrl+Enter, Alt+Enter)"),
     ("r", "reject it, with a reason; Enter twice sends it"),
-    ("n", "add a note to the field"),
-    ("m", "10 more minutes"),
+    ("n, m", "add a note to the field; 10 more minutes"),
+    ("f", "show or fold the unchanged lines of a change"),
     ("*", "marks a question with something typed"),
     ("!", "marks what can do harm"),
 ];

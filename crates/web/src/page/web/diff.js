@@ -1,7 +1,7 @@
 // Shows the change of a file line by line. A style shows it inline or side by side.
 
 import { button, el, fill } from "./dom.js";
-import { line as oneLine } from "./words.js";
+import { line as oneLine, within } from "./words.js";
 
 // More pairs to compare, or rows to lay out at once, would take too long.
 const PAIRS = 1_000_000;
@@ -9,21 +9,21 @@ const ROWS = 300;
 /** Unchanged lines that are shown around a change. More are folded where that hides at least two rows. */
 const AROUND = 3;
 
-/** Returns the changes of files, and how much they are together. @param {object[]} changes */
-export function diffs(changes) {
-  const figures = changes.map(diff);
+/** Returns the changes of files, and how much they are together. @param {object[]} changes @param {string} [folder] of the session */
+export function diffs(changes, folder) {
+  const figures = changes.map(change => diff(change, folder));
   const sum = name => figures.reduce((sum, figure) => sum + Number(figure.querySelector(name).textContent.slice(1)), 0);
   const all = () => el("p.fact", `${figures.length} files `, el("ins", `+${sum("ins")}`), " ", el("del", `−${sum("del")}`));
   return [figures.length > 1 && all(), figures];
 }
 
-/** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change */
-export function diff({ path, line, old, new: text, replaces }) {
+/** Returns the change of one file. @param {{path: string, line: number, old?: string, new: string}} change @param {string} [folder] */
+export function diff({ path, line, old, new: text, replaces }, folder) {
   const changes = compare(lines(old ?? ""), lines(text));
   const count = sign => sign + changes.filter(change => change[0] == sign).length;
   const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");
   const about = [el("ins", count("+")), el("del", count("−")), replaces ? el("span.chip.danger", "Replaces the file: what is there is not shown") : old == null ? el("span.chip", "New file") : split];
-  return el("figure.diff", el("figcaption", el("bdi.path", oneLine(path)), about), rows(changes, line ?? 1));
+  return el("figure.diff", el("figcaption", el("bdi.path", oneLine(within(folder, path))), about), rows(changes, line ?? 1));
 }
 
 /** Returns a patch in the format of Git. @param {string} text */
@@ -48,7 +48,7 @@ function compare(old, text) {
   return [...as(" ", old.slice(0, start)), ...middle, ...as(" ", old.slice(old.length - end))];
 }
 
-/** Returns the same of texts that begin and end with different lines: as many lines as possible stay. */
+/** Returns the same of texts that begin and end with different lines, or of words: as many as possible stay. */
 function differ(old, text) {
   const width = text.length + 1;
   if (old.length * width > PAIRS) return [...as("−", old), ...as("+", text)];
@@ -75,9 +75,29 @@ function differ(old, text) {
 
 const TAGS = { removed: "del", added: "ins" };
 
-function row(kind, number, sign, text) {
-  const shown = oneLine(text.replace(/\n$/, "").replaceAll("\t", "    "));
-  return el(`div.row.${kind}`, number && el("i", `${number}`), el("b", sign), el(TAGS[kind] ?? "span", shown));
+const row = ({ kind, number, sign, text, parts = text }) => el(`div.row.${kind}`, number && el("i", `${number}`), el("b", sign), el(TAGS[kind] ?? "span", parts));
+
+const WORDS = /[\p{Alphabetic}\p{N}_]+|\s+|./gsu;
+
+const isWord = ([, word]) => /^[\p{Alphabetic}\p{N}_]/u.test(word);
+
+/** Marks the words that differ between lines that are removed and those that replace them. Where less than half of the shorter ones stays, marks would say nothing. */
+function mark(rows) {
+  const words = rows.map(({ text }) => text.match(WORDS) ?? []);
+  const of = kind => words.filter((_, place) => rows[place].kind == kind).flat();
+  const all = differ(of("removed"), of("added"));
+  const size = sign => all.reduce((sum, change) => sum + (change[0] == sign && isWord(change) ? change[1].length : 0), 0);
+  if (size(" ") < Math.min(size("−"), size("+"))) return;
+  const sides = { removed: all.filter(([sign]) => sign != "+"), added: all.filter(([sign]) => sign != "−") };
+  rows.forEach((row, place) => {
+    const own = sides[row.kind].splice(0, words[place].length);
+    const differs = at => (own[at]?.[0] ?? " ") != " ";
+    // A line of which no word stays is marked as a whole.
+    if (own.every((change, at) => differs(at) || !isWord(change))) return;
+    // A space between two words that differ does as well.
+    const isMarked = ([, word], at) => differs(at) || (!word.trim() && differs(at - 1) && differs(at + 1));
+    row.parts = own.map((it, at) => (isMarked(it, at) ? el("mark", it[1]) : it[1]));
+  });
 }
 
 /** Returns rows in parts: side by side, what was added stands beside what was removed in the same part. A line that stays has a row for each side. */
@@ -86,12 +106,14 @@ function parts(changes, [before, after]) {
   let wasSame = true;
   for (const [sign, text] of changes) {
     const isSame = sign == " ";
-    if (isSame || wasSame) all.push(el("div.part"));
-    if (sign != "+") all.at(-1).append(row(isSame ? "before" : "removed", before && before++, sign, text));
-    if (sign != "−") all.at(-1).append(row(isSame ? "after" : "added", after && after++, sign, text));
+    const shown = oneLine(text.replace(/\n$/, "").replaceAll("\t", "    "));
+    if (isSame || wasSame) all.push([]);
+    if (sign != "+") all.at(-1).push({ kind: isSame ? "before" : "removed", number: before && before++, sign, text: shown });
+    if (sign != "−") all.at(-1).push({ kind: isSame ? "after" : "added", number: after && after++, sign, text: shown });
     wasSame = isSame;
   }
-  return all;
+  for (const rows of all) if (rows.length > 1 && rows[0].sign != " ") mark(rows);
+  return all.map(rows => el("div.part", rows.map(row)));
 }
 
 /** Returns rows, with their numbers where the first one is known. Long runs of unchanged lines are folded. */

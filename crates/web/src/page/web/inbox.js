@@ -422,6 +422,8 @@ export class AskbridgeInbox extends HTMLElement {
       return this.#rest(main.ariaLabel);
     }
     main.ariaLabel = title(record);
+    const { diffs = [], patch } = record.question.subject ?? {};
+    main.classList.toggle("wide", !!(diffs.length || patch));
     const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
     const { project, sessionId, origin } = record.question;
     const isolated = text => `\u2068${visible(text)}\u2069`;

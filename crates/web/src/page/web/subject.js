@@ -6,7 +6,7 @@ import { diffs as changes, patch } from "./diff.js";
 import { button, el } from "./dom.js";
 import { digit, sentences } from "./field.js";
 import { code, inline, prose } from "./text.js";
-import { cut, headline, isHarmful, line, nameOf, own, spoken, twin } from "./words.js";
+import { cut, headline, isHarmful, line, nameOf, own, spoken, twin, within } from "./words.js";
 
 const KINDS = {
   other: "Permission",
@@ -31,9 +31,9 @@ export function subject({ subject: it, message, project, title: above }) {
     fact("Folder", it.folder ?? (command && project)),
     fact("Where", it.environment),
     fact("Tool", title != message && title),
-    files.map(file => fact("File", file)),
+    files.map(file => fact("File", within(project, file))),
     beyond(it),
-    changes(diffs),
+    changes(diffs, project),
     it.patch && patch(it.patch),
     plan && el("div.plan", prose(plan)),
     texts.size > 0 && el("div.said", command && el("p.about", "The agent says"), [...texts].map(prose)),

@@ -157,6 +157,14 @@ export const visible = text =>
     return spelling ?? (code < 0x20 ? String.fromCharCode(0x2400 + code) : code == 0x7f ? "␡" : `\\u{${code.toString(16)}}`);
   });
 
+/** Returns a path relative to the folder of its session, if it is plainly in there: without `.` and `..`. */
+export function within(folder, path) {
+  const start = `${folder ?? ""}`.replace(/\/*$/, "/");
+  const rest = path.slice(start.length);
+  const isPlain = /^\/./.test(start) && path.startsWith(start) && rest.split("/").every(part => !["", ".", ".."].includes(part));
+  return isPlain ? rest : path;
+}
+
 /** Returns a text on one line. @param {string} text */
 export const line = text => visible(text).replaceAll("\n", "↵").replaceAll("\t", "⇥");
 
