@@ -1,6 +1,7 @@
 //! `askbridge status`: the bridges of this machine, where they were looked for, and which of them did not reply.
 
 use askbridge_control::{inbox::Inbox, join::JoinedInbox, rpc::client::Depth};
+use askbridge_settings::keys;
 use clap::Args;
 
 use super::{
@@ -9,6 +10,10 @@ use super::{
     reach::MachineArgs,
     runner::{listed, print, print_lines},
     screen::columns,
+    setup::{
+        claude::{Plugin, plugin},
+        environment::Environment,
+    },
 };
 use crate::{
     hub::broker::fleet_status,
@@ -64,5 +69,13 @@ pub async fn status(context: &Context, args: &StatusArgs) -> Result<u8, CommandE
     if args.json {
         return listed(print(&text::json(&status)?), gaps.has_asked_all());
     }
-    listed(print_lines(&status.lines(columns())), gaps.has_asked_all())
+    let lines = status.lines(columns()).into_iter().chain(of_claude(context)).collect::<Vec<_>>();
+    listed(print_lines(&lines), gaps.has_asked_all())
+}
+
+/// Says that Claude Code has the plugin: no bridge of it runs until it asks.
+fn of_claude(context: &Context) -> Option<String> {
+    let is_installed = Environment::look().is_some_and(|around| plugin(&around) == Plugin::Installed);
+    (is_installed && context.settings.get(&keys::CLAUDE_ENABLED))
+        .then(|| "Claude Code: the plugin is installed; its questions appear when it asks".to_owned())
 }

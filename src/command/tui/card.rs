@@ -84,7 +84,9 @@ pub(super) fn nothing_waits(app: &App) -> &'static str {
 /// Returns a sentence on whether any agent is connected, with advice if none is.
 pub(super) fn connected(app: &App) -> String {
     match app.world.bridges {
-        0 => "No agent is connected: `askbridge setup` connects yours.".to_owned(),
+        0 => "No agent is connected: `askbridge setup` connects yours. Claude Code in a terminal, with the plugin, is \
+              connected only while it asks."
+            .to_owned(),
         1 => "1 bridge runs: the questions of its agent appear here.".to_owned(),
         several => format!("{several} bridges run: the questions of their agents appear here."),
     }

@@ -63,7 +63,7 @@ async function today(call) {
 export class Overview {
   #settled = el("p");
   #agents = el("ul.agents");
-  #none = el("p", { hidden: true }, "No agent is connected.");
+  #none = el("p", { hidden: true }, "No agent is connected. Claude Code in a terminal, with the plugin, is only while it asks.");
   element = el(
     "div.overview",
     el("p.rest"),
