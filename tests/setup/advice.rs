@@ -92,6 +92,7 @@ const CASES: &[Case] = &[
     case("askbridge setup {} {name:?}", "editors", &["npx"], |home| home.write(ZED, REGISTRY), Gone),
     case("{command}", "editors", &["gemini"], |home| home.write(ZED, OWN), Gone),
     case("{command} --undo", "editors", &["gemini"], wrapped_and_gone, Gone),
+    case("{command}", "editors", &["gemini"], wrapped_elsewhere, Gone),
     case("askbridge setup {name}", "editors", &["gemini"], |home| home.write(ZED, "{}"), Gone),
     case("askbridge setup {name} {}", "editors", &["npx"], |home| home.write(ZED, "{}"), Gone),
     case("askbridge setup {name} --print", "editors", &[], |home| home.write(ZED, "{}"), Stays),
@@ -101,7 +102,7 @@ const CASES: &[Case] = &[
 ];
 
 /// What a person does first is no command, or it cannot be brought about here.
-const NOT_PLAYED: [(&str, &str); 7] = [
+const NOT_PLAYED: [(&str, &str); 8] = [
     ("askbridge config edit", "no port is free"),
     ("askbridge config edit", "a header of an MCP server has no value"),
     ("askbridge setup {}", "repair it, then"),
@@ -112,6 +113,7 @@ const NOT_PLAYED: [(&str, &str); 7] = [
         "askbridge machine connect {name}",
         "`answers::machine_tables` plays it, with a machine that is not reached",
     ),
+    ("askbridge machine connect {name}", "the same, of a machine that a command reaches"),
 ];
 
 /// Commands that a text names, and does not tell to run.
@@ -191,6 +193,16 @@ fn plugin_broken(home: &Home) {
     installed(home);
     let hooks = r#"{"hooks":{"PermissionRequest":[{"hooks":[{"command":"exec '/gone' hook claude"}]}]}}"#;
     home.write(".local/share/askbridge/claude-plugin/hooks/hooks.json", hooks);
+}
+
+/// The path of askbridge in the settings is that of one which was moved.
+fn wrapped_elsewhere(home: &Home) {
+    home.write(ZED, OWN);
+    home.ok(&["setup", "zed", "--yes"]);
+    let settings = home.read(ZED);
+    let moved = settings.replace("/askbridge\"", "/moved/askbridge\"");
+    assert_ne!(moved, settings);
+    home.write(ZED, &moved);
 }
 
 fn wrapped_and_gone(home: &Home) {

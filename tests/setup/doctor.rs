@@ -61,7 +61,7 @@ fn doctor_says_what_to_do_about_each_problem() {
     unhealthy("contains no token", "remove");
     fs::remove_file(home.at("run/askbridge/token")).unwrap();
     fs::set_permissions(home.at("run/askbridge"), Permissions::from_mode(0o755)).unwrap();
-    unhealthy("can be entered by other users", "not seen until this is repaired");
+    unhealthy("can be entered by other users", "`chmod 700 ");
 }
 
 #[test]

@@ -108,12 +108,16 @@ fn agent(around: &Environment, client: SetupClient, entry: &AgentEntry, report: 
     let command = format!("askbridge setup {} {name:?}", client.name());
     match &entry.start {
         Start::Command(launch) if launch.is_wrapped() => match missing(around, launch) {
-            Some(program) => report.add(
-                CLIENTS,
-                Level::Problem,
-                format!("{title}: {name} starts {program}, which does not exist"),
-                Some(&format!("install it, or correct the command; `{command} --undo` takes askbridge out")),
-            ),
+            Some(program) => {
+                let advice = match program == launch.command {
+                    true => format!("`{command}` puts the path of this askbridge there"),
+                    false => {
+                        format!("install it, or correct the command; `{command} --undo` takes askbridge out")
+                    }
+                };
+                let text = format!("{title}: {name} starts {program}, which does not exist");
+                report.add(CLIENTS, Level::Problem, text, Some(&advice));
+            }
             None => {
                 report.connected = true;
                 report.add(CLIENTS, Level::Ok, format!("{title}: {name} runs through askbridge"), None);

@@ -15,7 +15,7 @@ use askbridge_control::{
 };
 use askbridge_core::desk::BridgeName;
 use askbridge_os::xdg;
-use askbridge_settings::Settings;
+use askbridge_settings::{MachineRoute, Settings};
 use askbridge_web::Token;
 
 use crate::{
@@ -47,12 +47,7 @@ pub(super) async fn look(
     let places = match context.places() {
         Ok(places) => places,
         Err(error) => {
-            let advice = match &error {
-                DiscoveryError::NotPrivate { path, .. } => {
-                    format!("`chmod 700 {}`: no bridge can be found until then", path.display())
-                }
-                _ => "no bridge can be found until this is repaired".to_owned(),
-            };
+            let advice = repair(&error, "no bridge can be found");
             report.add(FOLDER, Level::Problem, error.to_string(), Some(&advice));
             return Vec::new();
         }
@@ -97,10 +92,24 @@ fn look_at_machines(settings: &Settings, joined: &JoinedInbox, report: &mut Repo
     for ConnectedMachine { name, report: how } in joined.machines() {
         let is_connected = how.connected_at.is_some();
         let level = if is_connected { Level::Ok } else { Level::Problem };
-        let advice = format!("`askbridge machine connect {name}` tries it, where ssh may ask you");
-        let is_of_settings = settings.machines().iter().any(|machine| machine.name == name);
-        let advice = Some(advice.as_str()).filter(|_| !is_connected && is_of_settings);
-        report.add(MACHINES, level, format!("{name}: {}", machines::state(&how, now)), advice);
+        let of_settings = settings.machines().iter().find(|machine| machine.name == name);
+        let advice = of_settings.filter(|_| !is_connected).map(|machine| match &machine.route {
+            MachineRoute::Ssh(_) => {
+                format!("`askbridge machine connect {name}` tries it, where ssh may ask you")
+            }
+            _ => format!("`askbridge machine connect {name}` tries it again"),
+        });
+        report.add(MACHINES, level, format!("{name}: {}", machines::state(&how, now)), advice.as_deref());
+    }
+}
+
+/// Returns how a directory of sockets is repaired, and what does not work until then.
+fn repair(why: &DiscoveryError, until: &str) -> String {
+    match why {
+        DiscoveryError::NotPrivate { path, .. } => {
+            format!("`chmod 700 {}`: {until} until then", path.display())
+        }
+        _ => format!("{until} until this is repaired"),
     }
 }
 
@@ -112,8 +121,8 @@ fn folders(places: &Places, report: &mut Report) {
         report.add(FOLDER, Level::Ok, format!("looked in {}, mode {mode:04o}", folder.display()), None);
     }
     for why in places.refused() {
-        let advice = "questions of agents whose bridges look there first are not seen until this is repaired";
-        report.add(FOLDER, Level::Problem, why.to_string(), Some(advice));
+        let advice = repair(&why, "questions of agents whose bridges look there first are not seen");
+        report.add(FOLDER, Level::Problem, why.to_string(), Some(&advice));
     }
     let state = ("XDG_STATE_HOME", xdg::state(), xdg::state_of_home(), "journal.db");
     let config = ("XDG_CONFIG_HOME", xdg::config(), xdg::config_of_home(), "config.toml");

@@ -99,6 +99,11 @@ impl Document {
         self.splice(name, |entry| splice::wrap(entry, askbridge, &before, command));
     }
 
+    /// Makes another program start the agent, with the same arguments.
+    pub fn start_by(&mut self, name: &str, program: &str) {
+        self.splice(name, |entry| splice::start_by(entry, program));
+    }
+
     /// Restores `command` as the agent's command. Removes the member for arguments unless the agent had one before.
     pub fn unwrap(&mut self, name: &str, command: &str, has_args: bool) {
         let entry = self.entry(name);

@@ -12,7 +12,7 @@ use super::{
     change::{agrees, show, tell, worst},
     claude,
     clients::{SetupClient, snippet},
-    document::Document,
+    document::{AgentEntry, Document},
     environment::Environment,
     keep::{ChangeStore, Edit, Records},
     mcp,
@@ -162,8 +162,15 @@ impl Setup<'_> {
         let mut document = parse(before.unwrap_or_default())?;
         // The plan may add this member below, and undoing removes it only then.
         let added_agents = !document.has_agents();
+        let entries = document.entries();
+        let wrapped = entries.iter().filter_map(AgentEntry::launch).filter(|launch| launch.is_wrapped());
+        let gone: Vec<_> = wrapped
+            .map(|launch| launch.command.clone())
+            .filter(|path| !self.around.has_program(path))
+            .collect();
         let request = SetupRequest {
             askbridge: &self.askbridge,
+            gone: &gone,
             agent: self.args.agent.as_deref(),
             found: &self.found,
             home: &self.around.folders.home.to_string_lossy(),

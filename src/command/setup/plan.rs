@@ -35,13 +35,20 @@ pub enum Change {
         /// Its name.
         entry: String,
     },
+    /// The agent was started by an askbridge that does not exist any more; this one starts it now.
+    Moved {
+        /// Its name.
+        entry: String,
+        /// The path of the askbridge that is gone.
+        command: String,
+    },
 }
 
 impl Change {
     /// Returns the name of the agent.
     pub fn entry(&self) -> &str {
         match self {
-            Change::Wrapped { entry, .. } | Change::Added { entry } => entry,
+            Change::Wrapped { entry, .. } | Change::Added { entry } | Change::Moved { entry, .. } => entry,
         }
     }
 
@@ -49,7 +56,7 @@ impl Change {
     pub fn agent(&self) -> Option<&str> {
         match self {
             Change::Wrapped { agent, .. } => agent.as_deref(),
-            Change::Added { .. } => None,
+            Change::Added { .. } | Change::Moved { .. } => None,
         }
     }
 }
@@ -76,6 +83,8 @@ pub struct SetupRequest<'a> {
     pub found: &'a [AvailableAgent],
     /// The home directory, for which `~` stands at the beginning of a command.
     pub home: &'a str,
+    /// The commands of wrapped agents that do not exist: an askbridge was moved, or removed.
+    pub gone: &'a [String],
     /// Whether the client's entries have a type, which says that they are commands.
     pub has_types: bool,
 }
@@ -180,8 +189,16 @@ fn one(
 }
 
 fn wrap(document: &mut Document, entry: &AgentEntry, request: &SetupRequest<'_>, plan: &mut Plan) {
-    // A second run must change nothing.
-    let Some(launch) = entry.launch().filter(|launch| !launch.is_wrapped()) else { return };
+    let Some(launch) = entry.launch() else { return };
+    if launch.is_wrapped() {
+        // A second run must change nothing but a path that leads nowhere.
+        if request.gone.contains(&launch.command) {
+            document.start_by(&entry.name, request.askbridge);
+            let (entry, command) = (entry.name.clone(), launch.command.clone());
+            plan.changes.push(Change::Moved { entry, command });
+        }
+        return;
+    }
     let has_args = document.has_args(&entry.name);
     // A client expands `~` in its own command, and not in arguments.
     let command = match launch.command.strip_prefix("~/") {
@@ -342,6 +359,7 @@ fn take_out(document: &mut Document, change: &Change) -> Option<String> {
     match change {
         Change::Added { .. } => document.remove(name),
         Change::Wrapped { command, has_args, .. } => document.unwrap(name, command, *has_args),
+        Change::Moved { command, .. } => document.start_by(name, command),
     }
     None
 }
@@ -368,7 +386,9 @@ mod tests {
         found: &[AvailableAgent],
     ) -> (String, Result<Plan, PlanError>) {
         let mut document = Document::parse(text, "agent_servers").unwrap();
-        let request = SetupRequest { askbridge: "/bin/askbridge", agent, found, home: HOME, has_types: true };
+        let gone = &["/gone/askbridge".to_owned()];
+        let request =
+            SetupRequest { askbridge: "/bin/askbridge", agent, found, home: HOME, gone, has_types: true };
         let plan = apply(&mut document, &request);
         (document.text(), plan)
     }
@@ -412,6 +432,20 @@ mod tests {
     }
 
     #[test]
+    fn a_path_of_askbridge_that_leads_nowhere_is_replaced_by_its_own() {
+        let text = r#"{"agent_servers":{
+"A":{"command":"/gone/askbridge", /* mine */ "args":["run","--timeout","1m","--","qwen"]},
+"B":{"command":"/opt/askbridge","args":["run","--","x"]}}}"#;
+        let (after, plan) = planned(text, None, &[]);
+        assert_eq!(after, text.replace("/gone/askbridge", "/bin/askbridge"));
+        let changes = plan.unwrap().changes;
+        let made = AppliedChange { before: Some(text.to_owned()), after: None, added_agents: false, changes };
+        let undone = undo(&after, "agent_servers", &[made]).unwrap();
+        assert_eq!((undone.text.as_deref(), undone.notes.len()), (Some(text), 0));
+        assert_eq!(names(&planned(&after, Some("A"), &[]).1), [""; 0]);
+    }
+
+    #[test]
     fn a_machine_without_agents_is_said() {
         let error = planned("{}", None, &[found("claude", false)]).1.unwrap_err().to_string();
         assert!(error.contains("such as `claude`"), "{error}");
@@ -432,8 +466,14 @@ mod tests {
             launch: Launch::new("/bin/gemini", &["--acp"]),
             is_installed: true,
         }];
-        let request =
-            SetupRequest { askbridge: "/bin/askbridge", agent, found: &found, home: "/h", has_types: true };
+        let request = SetupRequest {
+            askbridge: "/bin/askbridge",
+            agent,
+            found: &found,
+            home: "/h",
+            gone: &[],
+            has_types: true,
+        };
         let plan = apply(&mut document, &request).unwrap();
         assert!(!plan.changes.is_empty());
         let after = Some(document.text());

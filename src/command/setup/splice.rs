@@ -126,6 +126,16 @@ pub(super) fn wrap(entry: &Entry<'_>, askbridge: &str, words: &[String], command
     vec![replace(&program.node, literal(askbridge, entry.language)), args]
 }
 
+/// Makes another program start the entry, with the same arguments.
+pub(super) fn start_by(entry: &Entry<'_>, program: &str) -> Vec<Splice> {
+    let Some(command) = entry.node.member("command") else { return Vec::new() };
+    let first = match &command.node.value {
+        Value::List(nodes) => nodes.first(),
+        _ => Some(&command.node),
+    };
+    first.map(|node| replace(node, literal(program, entry.language))).into_iter().collect()
+}
+
 /// Restores an entry's own command. `place` is its index in the arguments, or in the list that has the command as well:
 /// what stands before it is removed. A member for arguments that is empty then is as it was before.
 pub(super) fn unwrap(entry: &Entry<'_>, place: usize, own: &Own<'_>) -> Vec<Splice> {

@@ -97,7 +97,11 @@ impl Route {
     pub(super) fn start(&self) -> io::Result<Running> {
         match &self.0 {
             Way::Command(words, has_terminal) => {
-                let (process, stream) = Process::start(words, *has_terminal)?;
+                let named = |error: io::Error| {
+                    let program = words.first().map(String::as_str).unwrap_or_default();
+                    io::Error::new(error.kind(), format!("{program}: {error}"))
+                };
+                let (process, stream) = Process::start(words, *has_terminal).map_err(named)?;
                 Ok(Running { stream: Some(Box::new(stream)), carrier: Carrier::Process(Box::new(process)) })
             }
             Way::Dial(dial) => {
