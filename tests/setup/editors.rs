@@ -304,7 +304,10 @@ fn the_plugin_of_claude_is_installed_once_and_taken_out() {
     let shown = home.ok(&["setup", "claude", "--print"]);
     assert!(shown.contains("hook claude") && shown.contains("$ claude plugin install"), "{shown}");
     assert_eq!((calls(), home.at(FOLDER).exists()), (Vec::new(), false));
-    assert_eq!(home.run(&["setup", "claude"]).code, exit::NOT_DONE);
+    let refused = home.run(&["setup", "claude"]);
+    assert_eq!(refused.code, exit::NOT_DONE);
+    // What is new is named, with what it starts: its text is for those who ask for it.
+    assert!(refused.stdout.lines().count() < 10 && refused.stdout.contains(ASKBRIDGE), "{refused:?}");
 
     home.ok(&["setup", "claude", "--yes"]);
     let add = format!("plugin marketplace add {}", home.at(FOLDER).display());

@@ -50,7 +50,7 @@ pub(super) fn setup(around: &Environment, args: &SetupArgs) -> Result<u8, Comman
         Some(claude) if args.undo => remove(&claude, &folder, args),
         Some(claude) => install(&claude, &folder, around, args),
         None if args.print && !args.undo => {
-            print_installation(&folder, around)?;
+            print_installation(&folder, around, args)?;
             tell("no program `claude` is on PATH: install Claude Code first")?;
             Ok(exit::OK)
         }
@@ -62,8 +62,13 @@ pub(super) fn setup(around: &Environment, args: &SetupArgs) -> Result<u8, Comman
     }
 }
 
-/// Shows the files of the plugin that change, and returns them with their new text.
-fn changed_files(folder: &Path, around: &Environment) -> Result<Vec<(PathBuf, String)>, CommandError> {
+/// Shows the files of the plugin that change, and returns them with their new text. A file that is new is only named
+/// unless its text is asked for: setup owns the whole folder.
+fn changed_files(
+    folder: &Path,
+    around: &Environment,
+    args: &SetupArgs,
+) -> Result<Vec<(PathBuf, String)>, CommandError> {
     let askbridge = around.askbridge();
     let askbridge = askbridge.as_deref().and_then(Path::to_str);
     let askbridge =
@@ -75,9 +80,18 @@ fn changed_files(folder: &Path, around: &Environment) -> Result<Vec<(PathBuf, St
         // A file that cannot be read is written again.
         let before = fs::read_to_string(&path).ok();
         if before.as_deref() != Some(&after) {
-            show(&path, before.as_deref(), Some(&after))?;
+            if args.print || before.is_some() {
+                show(&path, before.as_deref(), Some(&after))?;
+            } else {
+                tell(&format!("writes {}", path.display()))?;
+            }
             changed.push((path, after));
         }
+    }
+    if !changed.is_empty() && !args.print {
+        tell(&format!(
+            "Its hooks start {askbridge} when Claude Code asks something, and when a turn or a session ends; `askbridge setup claude --print` shows all of it"
+        ))?;
     }
     Ok(changed)
 }
@@ -90,8 +104,8 @@ fn installing(folder: &Path) -> Result<[Vec<&str>; 2], CommandError> {
 }
 
 /// Shows what setup would do if Claude Code were installed.
-fn print_installation(folder: &Path, around: &Environment) -> Result<(), CommandError> {
-    changed_files(folder, around)?;
+fn print_installation(folder: &Path, around: &Environment, args: &SetupArgs) -> Result<(), CommandError> {
+    changed_files(folder, around, args)?;
     for args in installing(folder)? {
         tell(&format!("$ claude {}", args.join(" ")))?;
     }
@@ -99,7 +113,7 @@ fn print_installation(folder: &Path, around: &Environment) -> Result<(), Command
 }
 
 fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs) -> Result<u8, CommandError> {
-    let changed = changed_files(folder, around)?;
+    let changed = changed_files(folder, around, args)?;
     let is_installed = is_installed(claude);
     if changed.is_empty() && is_installed {
         tell("nothing to change")?;
@@ -125,7 +139,9 @@ fn install(claude: &Path, folder: &Path, around: &Environment, args: &SetupArgs)
         run(claude, &["plugin", "uninstall", PLUGIN])?;
     }
     run(claude, &install)?;
-    tell("installed: sessions that start from now on ask in the inbox as well")?;
+    tell(
+        "installed: sessions that start from now on ask in the inbox as well: `askbridge open` shows it in a browser, `askbridge tui` here",
+    )?;
     Ok(exit::OK)
 }
 
