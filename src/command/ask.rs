@@ -16,8 +16,9 @@ use askbridge_core::{
     wire::method::REQUEST_QUESTION,
 };
 use askbridge_os::{exit, signals::Signals};
+use askbridge_web::new_question::NewQuestion;
 use clap::{ArgGroup, Args};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::{
     CommandError, Context, arguments, keeper,
@@ -82,7 +83,8 @@ pub struct AskArgs {
     pub other: bool,
 
     /// Read the whole question from a file, or from stdin if it is `-`, as JSON: the parameters of
-    /// `_sandboxagent/session/request_question`, such as {"prompt": "Deploy?", "options": ["yes", "no"]}
+    /// `_sandboxagent/session/request_question`, such as {"prompt": "Deploy?", "options": ["yes", "no"]}, or of
+    /// `POST /v1/questions`, such as {"fields": [{"name": "go", "label": "Deploy?", "kind": "boolean"}]}
     #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
     pub form: Option<PathBuf>,
 
@@ -204,14 +206,13 @@ impl Hints {
 
 /// Reads the question to ask.
 fn question(args: &AskArgs) -> Result<Question, CommandError> {
-    let params = match &args.form {
-        Some(path) => form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?,
-        None => simple(args)?.to_string().into_bytes(),
+    let mut question = match &args.form {
+        Some(path) => {
+            let form = form(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
+            of_rest(&form).unwrap_or_else(|| of_request(&form))?
+        }
+        None => of_request(simple(args)?.to_string().as_bytes())?,
     };
-    let asked = dialect::read(REQUEST_QUESTION, &params, "ask");
-    let asked = asked.map_err(CommandError::Ask)?;
-    let mut question =
-        asked.ok_or_else(|| CommandError::Ask("the form is not a question".to_owned()))?.question;
     // What a program asks is not listed as lost: it has no session that could be resumed.
     question.origin = Origin::Program;
     question.session = question.session.filter(|session| !session.is_empty());
@@ -222,6 +223,33 @@ fn question(args: &AskArgs) -> Result<Question, CommandError> {
     // The current directory may be gone. A question can do without it.
     question.project = env::current_dir().ok().map(|folder| folder.display().to_string().into());
     Ok(question)
+}
+
+/// Reads the parameters of an agent's request.
+fn of_request(params: &[u8]) -> Result<Question, CommandError> {
+    let asked = dialect::read(REQUEST_QUESTION, params, "ask").map_err(CommandError::Ask)?;
+    Ok(asked.ok_or_else(|| CommandError::Ask("the form is not a question".to_owned()))?.question)
+}
+
+/// Reads a form that has the members of `POST /v1/questions`. `None` if it has not.
+fn of_rest(form: &[u8]) -> Option<Result<Question, CommandError>> {
+    let members: Map<String, Json> = serde_json::from_slice(form).ok()?;
+    let has = |name: &str| members.contains_key(name);
+    if has("prompt") || has("questions") || !(has("fields") || has("schema") || has("subject")) {
+        return None;
+    }
+    let read = || {
+        let asked: NewQuestion = serde_json::from_slice(form).map_err(|error| error.to_string())?;
+        if asked.subject.is_some() || asked.callback.is_some() {
+            return Err(
+                "subject, callback: a permission, and a question with a callback, are asked over HTTP: \
+                        POST /v1/questions"
+                    .to_owned(),
+            );
+        }
+        asked.read().map_err(|refusal| refusal.to_string())
+    };
+    Some(read().map_err(CommandError::Ask))
 }
 
 fn form(path: &Path) -> io::Result<Vec<u8>> {

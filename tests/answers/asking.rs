@@ -35,6 +35,34 @@ fn the_answer_is_printed_with_one_value_per_line() {
     assert_eq!(machine.names(), [""; 0], "no socket is left");
 }
 
+/// The form of REST and that of agents are the same question.
+#[test]
+fn a_form_has_the_members_of_rest_or_of_an_agents_request() {
+    let machine = TestMachine::new();
+    let file = machine.path().join("form.json");
+    let form = file.to_str().unwrap();
+    for asked in [
+        json!({ "message": "Set up?", "fields": [{ "name": "go", "label": "Go?", "kind": "boolean" }], "submit": "Do it" }),
+        json!({ "prompt": "Set up?", "_meta": { "askbridge": { "fields": [{ "name": "go", "label": "Go?", "kind": "boolean" }] } } }),
+    ] {
+        fs::write(&file, asked.to_string()).unwrap();
+        let asks = machine.start(&["ask", "--form", form]);
+        let id = waits(&asks);
+        assert!(machine.ok(&["show", &id]).contains("Set up?"));
+        machine.ok(&["answer", &id, "yes"]);
+        assert_eq!(end(asks).stdout, "true\n", "{asked}");
+    }
+    for (asked, why) in [
+        (json!({ "fields": [{ "name": "x", "label": "X", "kind": "text" }], "colour": 1 }), "colour"),
+        (json!({ "subject": { "title": "Pay" }, "purpose": "permission" }), "over HTTP"),
+        (json!({ "fields": [] }), "field"),
+    ] {
+        fs::write(&file, asked.to_string()).unwrap();
+        let run = machine.run(&["ask", "--form", form]);
+        assert!(run.code == i32::from(exit::FAILED) && run.stderr.contains(why), "{asked}: {run:?}");
+    }
+}
+
 #[test]
 fn without_options_the_answer_is_a_text() {
     let machine = TestMachine::new();

@@ -93,7 +93,10 @@ impl NewQuestion {
     }
 
     /// Returns the question.
-    pub(super) fn read(mut self) -> Result<Question, Refusal> {
+    ///
+    /// # Errors
+    /// What of it makes no question.
+    pub fn read(mut self) -> Result<Question, Refusal> {
         let (subject, schema) = (self.subject.take(), self.schema.take());
         let grant = self.grant_ms.map(Duration::from_millis);
         let manner = Manner { changes: self.changes, schema: None, grant };
