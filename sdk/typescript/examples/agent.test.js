@@ -30,7 +30,7 @@ test("the agent goes on where it may not run a command", async () => {
   for await (const event of inbox.events()) {
     if (event.type !== "requested") continue;
     assert.equal(event.question.subject.command, "rm -rf build");
-    await event.question.deny("not in a test");
+    await event.question.reject("not in a test");
     break;
   }
   await until("refusal", () => /Permission: selected reject/.test(agent.said), () => agent.said);

@@ -26,10 +26,10 @@ export function startBot(inbox, chat) {
   }, { signal });
 
   inbox.onPermission(permission => {
-    const deny = button("Deny", user => permission.deny(`${user} denied it`));
+    const reject = button("Reject", user => permission.reject(`${user} rejected it`));
     const allow = button("Allow", () => permission.allow());
     // What may do harm is not one press away.
-    post(permission, permission.subject?.command ?? permission.text, permission.needsConfirmation ? [deny] : [allow, deny]);
+    post(permission, permission.subject?.command ?? permission.text, permission.needsConfirmation ? [reject] : [allow, reject]);
   }, { signal });
 
   inbox.onResolved(({ question, outcome }) => {

@@ -35,8 +35,8 @@ test("a bot answers by buttons", async () => {
 
     const agent = machine.agent("dangerous");
     const permission = await find("rm -rf");
-    assert.deepEqual(permission.buttons.map(({ label }) => label), ["Deny"]);
-    await press(permission, "Deny");
+    assert.deepEqual(permission.buttons.map(({ label }) => label), ["Reject"]);
+    await press(permission, "Reject");
     await until("answer", () => /Permission: selected reject/.test(agent.said), () => agent.said);
   } finally {
     stop();

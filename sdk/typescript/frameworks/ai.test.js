@@ -89,7 +89,7 @@ test("an approved tool runs", async () => {
 });
 
 test("the model hears why a call was rejected", async () => {
-  const { stop } = person(permission => permission.deny("it was sent yesterday"));
+  const { stop } = person(permission => permission.reject("it was sent yesterday"));
   const conversation = shop("rejected", 7);
   assert.equal(await run(conversation), "The user rejected this tool call: it was sent yesterday");
   assert.deepEqual(conversation.ran, []);
@@ -101,7 +101,7 @@ test("calls of one step are open at once, and those that need no approval are no
   const { stop } = person(permission => {
     open.push(permission);
     if (open.length < 2) return;
-    return Promise.all(open.map(one => (orderOf(one) === 7 ? one.deny("no") : one.allow({ dangerous: true }))));
+    return Promise.all(open.map(one => (orderOf(one) === 7 ? one.reject("no") : one.allow({ dangerous: true }))));
   });
   const conversation = shop("both", 7, 8, 3);
   await run(conversation);

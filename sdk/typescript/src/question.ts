@@ -118,11 +118,6 @@ export class Permission extends Question {
     }
     await this.reply({ [this.fields[0]!.name]: chosen.value }, { signal });
   }
-
-  /** Refuses it. */
-  deny(reason?: string, options?: Cancel): Promise<void> {
-    return this.reject(reason, options);
-  }
 }
 
 /** Makes the object of a record. */

@@ -149,7 +149,7 @@ test("a permission is allowed only by name of what allows it", async () => {
   agent.stdin.end();
 
   const other = machine.agent("permission");
-  await (await next(inbox, "", "onPermission")).deny("not here");
+  await (await next(inbox, "", "onPermission")).reject("not here");
   await until("answer", () => /Permission: selected reject/.test(other.said), () => other.said);
   other.stdin.end();
 });

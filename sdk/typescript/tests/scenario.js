@@ -64,7 +64,7 @@ export async function play(access, control) {
   const permission = await asked("rm -rf build", () => control("agent", "dangerous"));
   equal(permission instanceof Permission, true);
   equal((await permission.allow().catch(error => error)).name, "needs_confirmation");
-  await permission.deny("not by a program");
+  await permission.reject("not by a program");
 
   for await (const event of inbox.events({ signal })) {
     if (event.type === "snapshot") break;
