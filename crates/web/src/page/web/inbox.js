@@ -113,7 +113,7 @@ export class AskbridgeInbox extends HTMLElement {
     const ended = (name, rows) => el("section.past", { hidden: true }, el("h2", name), rows);
     parts.known = el("datalist", { id: "known" });
     const oninput = ({ target }) => (this.search = target.value);
-    parts.search = el("input.search", { type: "search", placeholder: "Search (/)", ariaLabel: "Search questions by text, machine, project, agent or kind", value: this.search, oninput });
+    parts.search = el("input.search", { type: "search", placeholder: matchMedia("(hover: none)").matches ? "Search" : "Search (/)", ariaLabel: "Search questions by text, machine, project, agent or kind", value: this.search, oninput });
     parts.search.setAttribute("list", "known");
     parts.none = el("p.none");
     parts.past = ended("History", [parts.settled, this.#past.missing, this.#past.more]);

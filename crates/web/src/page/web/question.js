@@ -304,8 +304,8 @@ export class AskbridgeQuestion extends HTMLElement {
       [machineOf(this.#record), about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
       isOpen(this.#record) && this.#record.edition && el("span.chip.danger", "Changed since it was asked"),
       this.#record.turnOver && el("span.chip.danger", "Its turn is over: the agent may not read an answer"),
-      isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", line(riskReason || "can do harm"))),
-      risk == "acts" && riskReason && el("bdi.chip", line(riskReason)),
+      isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", inline(line(riskReason || "can do harm")))),
+      risk == "acts" && riskReason && el("bdi.chip", inline(line(riskReason))),
       el("span.until", parts.time, parts.later),
     );
     const onsubmit = event => {
