@@ -6,8 +6,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use askbridge_control::join::discovery;
-use askbridge_core::desk::{Record, Timestamp};
+use askbridge_control::{inbox::HistoryFilter, join::discovery};
+use askbridge_core::{
+    desk::{Record, Timestamp},
+    question::Purpose,
+};
 use askbridge_journal::{History, JournalError, UnsettledQuestions};
 
 use super::CommandError;
@@ -46,6 +49,17 @@ pub(super) fn each(since: Option<Duration>, take: impl FnMut(Record)) -> Result<
     let Some(history) = open()? else { return Ok(()) };
     Ok(history.each(since.map(ago), take)?)
 }
+
+/// Returns the last permissions of the journal, the latest first: at most so many, of the last few hundred questions.
+pub(super) fn permissions(most: usize) -> Result<Vec<Record>, CommandError> {
+    let Some(history) = open()? else { return Ok(Vec::new()) };
+    let filter = HistoryFilter { limit: Some(LOOKED_AT * most), ..HistoryFilter::default() };
+    let records = history.list(&filter)?.into_iter().map(|past| past.record);
+    Ok(records.filter(|record| record.question.purpose == Purpose::Permission).take(most).collect())
+}
+
+/// How many questions are looked at for each permission: on most machines, every second question is one.
+const LOOKED_AT: usize = 5;
 
 /// Returns recent questions without a settlement: lost ones, and those that wait at bridges that still run.
 pub(super) fn unsettled() -> Result<UnsettledQuestions, CommandError> {

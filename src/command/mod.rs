@@ -1,6 +1,7 @@
 //! The subcommands of the program, one file or folder each, with their arguments.
 //! What runs in the process that serves all questions is left to `hub`.
 
+mod alike;
 mod answer_args;
 mod arguments;
 mod ask;
@@ -47,6 +48,7 @@ mod outcome;
 mod overview;
 pub mod parse;
 mod permit;
+mod propose;
 mod reach;
 mod rules;
 mod runner;

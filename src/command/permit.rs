@@ -1,4 +1,5 @@
 //! `askbridge allow`: allows what an agent asks permission for. It chooses the option by its role, and not by its name.
+//! Allowing those that are like it as well is left to `alike.rs`.
 //! Choosing an option of any role is left to `answer`, and rejecting to `reject`, both in `submit.rs`.
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use clap::Args;
 
 use super::{
     CommandError, Context,
+    alike::allow_alike,
     converse::converse,
     help,
     reach::MachineArgs,
@@ -40,6 +42,10 @@ pub struct AllowArgs {
     #[arg(long)]
     pub yes: bool,
 
+    /// Allow the open permissions that are like it as well, after listing all of them; never what is dangerous
+    #[arg(long, conflicts_with_all = ["always", "seen"])]
+    pub like: bool,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -49,6 +55,10 @@ pub struct AllowArgs {
 /// several options that allow it, and confirms a permission that acts or is dangerous, with its whole text above (I12).
 pub async fn allow(context: &Context, args: &AllowArgs) -> Result<u8, CommandError> {
     let id = args.id.as_deref().ok_or(CommandError::NoId)?;
+    if args.like {
+        let choose = |record: &Record| choose(record, Role::AllowOnce).map_err(|error| unfit(record, error));
+        return allow_alike(context, (id, args.yes, &args.machine), choose).await;
+    }
     let role = if args.always { Role::AllowAlways } else { Role::AllowOnce };
     let leftovers = Leftovers::of_person();
     let found = look_up(context, id, &args.machine).await?;

@@ -1,5 +1,5 @@
 //! `askbridge rules`: lists the rules and their mistakes, tries them on questions, and applies them to the
-//! open questions.
+//! open questions. Making a rule from a permission is left to `propose.rs`.
 //! The decision of a rule is left to `rule`, its syntax to `settings`.
 
 use std::{sync::Arc, time::Duration};
@@ -23,6 +23,7 @@ use super::{
     CommandError, Context, arguments,
     confirm::confirm,
     converse::said,
+    propose::propose,
     reach::MachineArgs,
     runner::{self, look_up, print, say, shown, warn},
 };
@@ -40,7 +41,7 @@ A new rule applies to questions that open from then on.
 
 Exit codes:
   0    done; or no rule applies
-  1    with `check`, there are mistakes; with `apply`, nothing was done
+  1    with `check`, there are mistakes; with `apply` and `from`, nothing was done
   2    the command line was not understood
   3    no such question, or the ID is ambiguous
   4    with `apply`, a question was settled already
@@ -78,6 +79,14 @@ pub enum RulesAction {
         #[arg(long, value_name = "TIME", value_parser = arguments::duration, requires = "history")]
         since: Option<humantime::Duration>,
     },
+    /// Make a rule from a permission: show it, and what it would have decided of the last hundred
+    From {
+        /// The permission's ID; it may be settled already
+        id: String,
+        /// Write the rule to your settings without confirmation
+        #[arg(long)]
+        write: bool,
+    },
     /// Apply the rules to the open questions, after showing the result
     Apply {
         /// The question's ID [default: all open questions]
@@ -98,6 +107,7 @@ pub async fn rules(context: &Context, args: &RulesArgs) -> Result<u8, CommandErr
         RulesAction::Check => check(context),
         RulesAction::Try { id: Some(id), .. } => attempt(context, id).await,
         RulesAction::Try { id: None, since, .. } => try_history(context, since.map(Into::into)),
+        RulesAction::From { id, write } => propose(context, id, *write).await,
         RulesAction::Apply { id, yes } => apply(context, id.as_deref(), *yes).await,
     }
 }

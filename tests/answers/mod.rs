@@ -2,6 +2,8 @@
 //! What an answer leads to, line by line, is left to the transcripts.
 
 #[cfg(test)]
+mod alike;
+#[cfg(test)]
 mod asker;
 #[cfg(test)]
 mod asking;

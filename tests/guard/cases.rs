@@ -197,7 +197,7 @@ fn rules_for_commands_allow_nothing_beside_the_command() {
 }
 
 /// Returns a permission to run a command.
-fn runs(command: &str) -> Option<Question> {
+pub(crate) fn runs(command: &str) -> Option<Question> {
     asked(&format!("claude Bash {}", json!({ "command": command })), "/people/ada/shop")
 }
 

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod additions;
 #[cfg(test)]
+mod alike;
+#[cfg(test)]
 mod asked;
 #[cfg(test)]
 mod cage;

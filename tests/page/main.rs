@@ -40,6 +40,9 @@ mod fields;
 mod permissions;
 
 #[cfg(test)]
+mod alike;
+
+#[cfg(test)]
 mod all_day;
 
 #[cfg(test)]

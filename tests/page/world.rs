@@ -26,6 +26,12 @@ const AGENT: &str = r#"
     done
 "#;
 
+/// Opens the session that its client asks for, and goes on as the other one.
+const IN_SESSION: &str = r#"
+    read -r _
+    echo '{"jsonrpc":"2.0","id":"new","result":{"sessionId":"session"}}'
+"#;
+
 /// The variables that name the folders of a user.
 const FOLDERS: [&str; 5] =
     ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"];
@@ -116,6 +122,15 @@ impl World {
     /// Starts an agent behind a bridge of its own, which makes these requests.
     pub(crate) fn agent(&self, requests: &[Value]) -> Agent {
         self.script(AGENT, requests)
+    }
+
+    /// The same in a session, so that it is known in which folder it works.
+    pub(crate) fn agent_in_session(&self, requests: &[Value]) -> Agent {
+        let mut agent = self.script(&format!("{IN_SESSION}{AGENT}"), requests);
+        let params = json!({ "cwd": self.folder.path(), "mcpServers": [] });
+        let request = json!({ "jsonrpc": "2.0", "id": "new", "method": "session/new", "params": params });
+        agent.bridge.send(&request.to_string());
+        agent
     }
 
     /// Starts a script of the shell behind a bridge of its own. Its argument is a file with these messages.

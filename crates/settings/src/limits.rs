@@ -7,6 +7,13 @@ pub(crate) use askbridge_core::limits::*;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
+/// Size of what was decided, and of the project, in the name of a rule that is made from a permission: both fit into
+/// [`NAME`](askbridge_core::limits::NAME) with the words around them.
+pub const RULE_NAME: usize = 80;
+/// Number of permissions that are decided together: more than a person reads in one go.
+pub const LIKE: usize = 200;
+/// Number of past permissions on which a rule is tried before it is written: some days of work.
+pub const RULE_TRIAL: usize = 100;
 /// Default time for which a hook holds back an answer from elsewhere: the user may be typing at the dialog.
 pub const HOOK_GRACE: Duration = Duration::from_secs(3);
 /// Default time after which a hook leaves a question to the agent's dialog, which cannot be used before.

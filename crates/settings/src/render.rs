@@ -227,6 +227,18 @@ pub fn set(text: &str, key: &dyn AnyKey, new: &Value) -> Result<String, EditErro
     Ok(document.to_string())
 }
 
+/// Checks that a text can get one more rule at its end.
+///
+/// # Errors
+/// Fails if the text is not TOML, or has another value where the rules are expected.
+pub fn check_rules(text: &str) -> Result<(), EditError> {
+    let document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
+    match document.get(keys::RULES) {
+        None | Some(Item::ArrayOfTables(_)) => Ok(()),
+        Some(_) => Err(EditError::NoTable(keys::RULES.to_owned())),
+    }
+}
+
 /// Returns the text without a setting. `None` if the text does not set it.
 ///
 /// # Errors

@@ -28,6 +28,7 @@ mod problem;
 mod public;
 pub mod rest;
 mod rpc;
+mod rules;
 mod server;
 mod stream;
 mod token;

@@ -6,6 +6,8 @@ pub(crate) use askbridge_control::limits::*;
 
 const KIB: usize = 1024;
 
+/// Number of pages of the history that are searched for permissions on which a rule is tried.
+pub const TRIAL_PAGES: usize = 5;
 /// Number of requests over HTTP in a second, of all connections that show the token. A call of JSON-RPC counts as one.
 pub const REQUESTS_PER_SECOND: u32 = 20_000;
 /// Connections over HTTP that have shown the token.

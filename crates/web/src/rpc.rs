@@ -42,7 +42,7 @@ use super::{
     app::App,
     body,
     problem::Problem,
-    stream,
+    rules, stream,
     visitors::{Rate, Visitor},
 };
 use crate::{
@@ -68,6 +68,11 @@ impl Rpc {
     /// Serves the methods of this inbox. `rate` counts their calls together with all other requests.
     pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: CancellationToken) -> Self {
         let over_page = Methods::new(inbox.clone(), Caller::Of(Responder::Page));
+        // Only the page has them: its user alone decides in advance.
+        let over_page = match rules::methods(inbox.clone()) {
+            Ok(more) => over_page.and(more),
+            Err(_) => over_page,
+        };
         let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
         Rpc {
             over_http: methods.clone().without_subscriptions(&needs_websocket()),

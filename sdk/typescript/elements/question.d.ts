@@ -14,6 +14,13 @@ export interface Failure {
   fields?: { field: string; message: string }[] | undefined;
 }
 
+/** What is decided about one of several permissions: an answer for the edition that was shown, or a rejection. */
+export interface Decision {
+  id: string;
+  answer?: { values: Record<string, Value>; notes: Record<string, string> };
+  seen?: number;
+}
+
 /** `<askbridge-question>`: shows one question or permission. */
 export interface AskbridgeQuestion extends HTMLElement {
   /** The question, as `record` of a `Question` has it. A changed record of the same ID keeps what was entered. */
@@ -28,6 +35,8 @@ export interface AskbridgeQuestion extends HTMLElement {
   paused: boolean;
   /** Why it was refused, or null. */
   failure: Failure | null;
+  /** The open permissions that are like this one: the person may list them, and decide all of them together. */
+  alike: QuestionRecord[];
   /** The clock of the bridge minus the one of the page, in milliseconds. */
   clockOffset: number;
   /** Moves the focus to the first field, or to the heading of a permission. */
@@ -38,6 +47,8 @@ export interface AskbridgeQuestion extends HTMLElement {
   submit(): void;
   /** Asks for a reason, and then rejects. */
   reject(): void;
+  /** Lists the permissions of `alike` with this one. */
+  together(): void;
   /** Forgets what was entered. */
   discard(): void;
 }
@@ -46,6 +57,7 @@ export interface AskbridgeQuestion extends HTMLElement {
 export interface QuestionEvents {
   "askbridge-answer": CustomEvent<{ id: string; values: Record<string, Value>; notes: Record<string, string> }>;
   "askbridge-reject": CustomEvent<{ id: string; reason?: string }>;
+  "askbridge-together": CustomEvent<{ id: string; allows: boolean; decisions: Decision[] }>;
   "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;
   "askbridge-draft": CustomEvent<{ id: string }>;
 }

@@ -26,10 +26,13 @@ export function startBot(inbox, chat) {
   }, { signal });
 
   inbox.onPermission(permission => {
+    const what = permission.subject?.command ?? permission.text;
     const reject = button("Reject", user => permission.reject(`${user} rejected it`));
     const allow = button("Allow", () => permission.allow());
-    // What may do harm is not one press away.
-    post(permission, permission.subject?.command ?? permission.text, permission.needsConfirmation ? [reject] : [allow, reject]);
+    const ask = button("Allow …", () => chat.post(`Allow it? ${what}`, [allow, reject]));
+    // Only what is plain is one press away. What acts takes two, and what may do harm is allowed at a computer.
+    const isPlain = permission.risk === "plain" && !permission.needsConfirmation;
+    post(permission, what, permission.needsConfirmation ? [reject] : [isPlain ? allow : ask, reject]);
   }, { signal });
 
   inbox.onResolved(({ question, outcome }) => {

@@ -38,6 +38,14 @@ test("a bot answers by buttons", async () => {
     assert.deepEqual(permission.buttons.map(({ label }) => label), ["Reject"]);
     await press(permission, "Reject");
     await until("answer", () => /Permission: selected reject/.test(agent.said), () => agent.said);
+
+    // What acts takes two presses.
+    const fetching = machine.agent("permission");
+    const acts = await until("the permission", () => messages.find(({ buttons }) => buttons.some(({ label }) => label === "Allow …")), () => messages);
+    await press(acts, "Allow …");
+    assert.ok(!/Permission: selected/.test(fetching.said), fetching.said);
+    await press(await find("Allow it? "), "Allow");
+    await until("answer", () => /Permission: selected allow/.test(fetching.said), () => fetching.said);
   } finally {
     stop();
     await machine.end();

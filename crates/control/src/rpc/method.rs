@@ -48,3 +48,6 @@ pub const MACHINES: &str = "machine_list";
 pub const SELECT: &str = "machine_select";
 /// Describes the bridges, and greets: → a list of [`crate::inbox::BridgeStatus`].
 pub const STATUS: &str = "bridge_status";
+
+/// The methods that change something, or pretend that a person looks.
+pub(super) const CHANGING: [&str; 7] = [ANSWER, REJECT, EXTEND, ASK, KEEP, WITHDRAW, WATCH];

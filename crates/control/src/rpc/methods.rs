@@ -115,16 +115,15 @@ impl Methods {
     /// Makes every method that changes something fail.
     #[must_use]
     pub fn read_only(self) -> Self {
-        let changing = [
-            method::ANSWER,
-            method::REJECT,
-            method::EXTEND,
-            method::ASK,
-            method::KEEP,
-            method::WITHDRAW,
-            method::WATCH,
-        ];
-        self.without(&changing, &error(Refusal::ReadOnly))
+        self.without(&method::CHANGING, &error(Refusal::ReadOnly))
+    }
+
+    /// Adds methods of the server that these are served by.
+    #[must_use]
+    pub fn and<T>(mut self, more: RpcModule<T>) -> Self {
+        let merged = self.module.merge(more);
+        debug_assert!(merged.is_ok(), "each name stands once: {merged:?}");
+        self
     }
 
     /// Replaces these methods: they fail with this error.

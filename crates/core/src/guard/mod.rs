@@ -5,6 +5,7 @@
 //! next. So all of its claims are checked, and the worst one counts. A request that is not understood is dangerous.
 
 mod active;
+mod alike;
 mod argument;
 mod assess;
 pub mod beyond;
@@ -30,6 +31,7 @@ pub mod subject;
 mod variables;
 
 pub use active::{ActiveFiles, active};
+pub use alike::alike;
 pub use assess::{assess, assess_links};
 pub use files::Files;
 pub use hidden::is_hidden;

@@ -6,7 +6,9 @@ mod action;
 mod conditions;
 mod decide;
 pub mod keys;
+mod like;
 mod pattern;
+mod propose;
 mod read;
 #[cfg(test)]
 mod samples;
@@ -14,4 +16,6 @@ mod samples;
 pub use action::RuleEffect;
 pub use conditions::BrokenRule;
 pub use decide::{Decision, Explanation, SkippedRule, Trial, decide, explain};
+pub use like::like;
+pub use propose::{Proposal, was_allowed};
 pub use read::{Mistake, Rule};

@@ -8,6 +8,7 @@ import { drafts, keepDraft } from "./drafts.js";
 import { action, takesText } from "./keys.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
+import { RuleDialog } from "./rule.js";
 import { agentOf, arrange, from, onMachine, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
 import { done, gaps, isOpen, line, longest, machineOf, visible } from "./words.js";
@@ -25,6 +26,9 @@ const SAID = 10_000;
 
 const CHANGED = "It changed while you looked at it, and nothing was sent. Read what it asks now; what you entered is kept.";
 
+/** How many decisions are on their way at once, of those that are made together. */
+const AT_ONCE = 8;
+
 /** Pixels around what has the focus, as for its ring. */
 const BESIDE = 12;
 
@@ -38,6 +42,11 @@ export class AskbridgeInbox extends HTMLElement {
   #store = new Store();
   #past = new Past((...call) => this.#connection.call(...call), this.#store);
   #overview = new Overview();
+  #rule = new RuleDialog((...call) => this.#connection.call(...call));
+  /** Which open permissions the server found like the shown one, and among which it looked. */
+  #alike = {};
+  /** The permission that was decided last, as long as that is said. */
+  #decided;
   #parts;
   #bridges = new Map();
   #rows = new Map();
@@ -137,10 +146,11 @@ export class AskbridgeInbox extends HTMLElement {
     new ResizeObserver(() => (parts.main.style.scrollPaddingTop = `${sticks() + BESIDE}px`)).observe(parts.sent);
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = SHEETS;
-    root.append(parts.shell, parts.confirm);
+    root.append(parts.shell, parts.confirm, this.#rule.element);
     const { main } = parts;
     on(main, "askbridge-answer", ({ detail: { id, seen, ...answer } }) => this.#settle("question_answer", { id, answer, seen }));
     on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
+    on(main, "askbridge-together", ({ detail }) => this.#settleAll(detail));
     on(main, "askbridge-extend", ({ detail }) => this.#send("question_extend", detail));
     on(main, "askbridge-draft", ({ target: card }) => {
       keepDraft(card.record.id, card.touched && card.draft);
@@ -438,6 +448,7 @@ export class AskbridgeInbox extends HTMLElement {
       card.draft = drafts().get(record.id);
     }
     if (stage.firstChild != card) fill(stage, card);
+    this.#findAlike(record);
     if (isOpen(record)) return;
     if (card.failure) card.failure = null;
     this.#later(`fold-${record.id}`, FOLD, () => {
@@ -446,11 +457,30 @@ export class AskbridgeInbox extends HTMLElement {
     });
   }
 
+  /** Asks the server which open permissions are like the shown one, if any could be. */
+  #findAlike({ id, question }) {
+    const of = JSON.stringify([id, this.#store.alike(id).map(record => [record.id, record.edition])]);
+    const { ids = [] } = this.#alike.id == id ? this.#alike : {};
+    const card = this.#card;
+    card.alike = ids.map(id => this.#store.records.get(id)).filter(isOpen);
+    if (this.#alike.of == of || question.purpose != "permission") return;
+    this.#alike = { id, of, ids };
+    if (!this.#store.alike(id).length) return (card.alike = this.#alike.ids = []);
+    this.#later("alike", 200, async () => {
+      const asked = this.#alike;
+      // A server of an earlier version does not know it.
+      const found = await this.#connection.call("question_like", { id: asked.id }).catch(() => ({}));
+      if (this.#alike != asked) return;
+      asked.ids = found.ids ?? [];
+      this.#refresh();
+    });
+  }
+
   /* What the person does */
 
   /** Returns whether the person is at something else than the questions. */
   #isElsewhere() {
-    return this.#connection.state == "signed-out" || this.#parts.confirm.open || !!document.querySelector(":modal");
+    return this.#connection.state == "signed-out" || this.#parts.confirm.open || this.#rule.element.open || !!document.querySelector(":modal");
   }
 
   #key(event) {
@@ -466,6 +496,7 @@ export class AskbridgeInbox extends HTMLElement {
     else if (name == "help") this.#tell("help", { isByKey: true });
     else if (name == "leave") this.#leave();
     else if (name == "found") this.#openFirst();
+    else if (name == "rule") this.#makeRule();
     else this.#card?.[name](Number(event.key));
   }
 
@@ -534,19 +565,61 @@ export class AskbridgeInbox extends HTMLElement {
     else if (isMoved && this.#card) this.#card.paused = true;
   }
 
+  /** Decides permissions together, each as it was shown. One that has changed or ended meanwhile is left out. */
+  async #settleAll({ id, allows, decisions }) {
+    const card = this.#cards.get(id);
+    if (!card || card.busy) return;
+    card.failure = null;
+    card.busy = true;
+    const [left, done] = [[], []];
+    const send = async ({ id, ...decision }) => {
+      try {
+        const record = await this.#connection.call(allows ? "question_answer" : "question_reject", { id, ...decision });
+        keepDraft(id, null);
+        this.#store.put([record], true);
+        done.push(record);
+      } catch ({ message, data }) {
+        if (data?.question) this.#store.put([data.question]);
+        left.push(message);
+      }
+    };
+    // As many at once as a bridge takes from one connection, with room for others.
+    const waiting = [...decisions];
+    const work = async () => {
+      for (let next; (next = waiting.shift()); ) await send(next);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    card.busy = false;
+    const own = done.find(record => record.id == id);
+    if (own) this.#cards.delete(id);
+    const why = left.length && `${left.length} of ${decisions.length} ${left.length == 1 ? "was" : "were"} left out: ${[...new Set(left)].join("; ")}`;
+    if (done.length) this.#confirm(own ?? done[0], `${allows ? "Allowed" : "Rejected"} ${done.length}`, why);
+    if (!own) card.failure = why ? { message: why } : null;
+    else if (this.current == id) this.#select(this.#order().find(it => isOpen(this.#store.records.get(it))) ?? null, "next");
+    this.#render();
+  }
+
+  /** Shows the rule that decides like the person did last, or like the shown permission ended. */
+  #makeRule() {
+    const record = this.#decided ?? this.#store.records.get(this.current);
+    if (record?.question.purpose == "permission" && !machineOf(record)) this.#rule.show(record.id);
+  }
+
   /** Says what was sent, for a while. Returns whether that moved what stands below it. */
-  #confirm(record) {
+  #confirm(record, all, left) {
     const { sent } = this.#parts;
     const height = sent.offsetHeight;
-    const [said, what] = done(record);
+    const [said, what] = all ? [all, `${title(record)} and what is like it`] : done(record);
+    this.#decided = record.question.purpose == "permission" ? record : null;
+    const rule = this.#decided && !machineOf(record) && button("link", () => this.#makeRule(), "Make it a rule ", el("kbd", "m"));
     const to = line(from(record, this.#bridges.get(record.bridge)?.status));
     const show = button("link", () => this.#select(record.id, "main"), "Show it");
-    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", show);
+    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", left && `${left}. `, show, " ", rule);
     sent.hidden = false;
     clearTimeout(this.#unsaid);
     this.#unsaid = setTimeout(() => this.#unsay(), SAID);
     this.#place();
-    this.#say(sent.textContent.replace(" Show it", ""));
+    this.#say(sent.textContent.replace(/ Show it.*/, ""));
     return sent.offsetHeight != height;
   }
 
@@ -555,7 +628,10 @@ export class AskbridgeInbox extends HTMLElement {
     const { sent } = this.#parts;
     clearTimeout(this.#unsaid);
     if (sent.matches(":focus-within")) this.#unsaid = setTimeout(() => this.#unsay(), SAID);
-    else sent.hidden = true;
+    else {
+      sent.hidden = true;
+      this.#decided = null;
+    }
   }
 
   /** Returns the record as it is then. Where it fails, the question says so. */

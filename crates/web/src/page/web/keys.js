@@ -2,7 +2,7 @@
 
 import { on } from "./dom.js";
 
-const ACTIONS = { j: "next", k: "previous", g: "first", G: "last", "/": "search", r: "reject", "?": "help" };
+const ACTIONS = { j: "next", k: "previous", g: "first", G: "last", "/": "search", r: "reject", a: "together", m: "rule", "?": "help" };
 const IN_LIST = { ArrowDown: "next", ArrowUp: "previous" };
 const TYPED = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])";
 

@@ -1,9 +1,10 @@
 // <askbridge-question>: one question or permission, from when it opens until it is settled. It sends nothing: what the
 // person decides is an event. elements.html describes its properties, methods and events.
 
+import { Alike } from "./alike.js";
 import { createArguments } from "./arguments.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
-import { createField, entries, others } from "./field.js";
+import { createField, digit, entries, others } from "./field.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
 import { clear, stick } from "./pointer.js";
 import { Sight } from "./sight.js";
@@ -37,6 +38,10 @@ export class AskbridgeQuestion extends HTMLElement {
   #hint = "";
   /** What of the question was in sight. */
   #sight;
+  /** Open permissions that are like this one. */
+  #alike = [];
+  /** The list of all of them, with what of it was in sight, while the person decides them together. */
+  #together;
   /** Tells the page how much of its bottom the bar with the buttons covers. */
   #sizes = new ResizeObserver(() => {
     const height = this.#barHeight();
@@ -68,6 +73,7 @@ export class AskbridgeQuestion extends HTMLElement {
     document.removeEventListener("visibilitychange", this.#look);
     this.paused = false;
     this.#sight?.stop();
+    this.#together?.sight.stop();
     clearTimeout(this.#timer);
   }
 
@@ -126,6 +132,22 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#update();
   }
 
+  /** The open permissions that are like this one, as records: the person may decide them together. */
+  get alike() {
+    return this.#alike;
+  }
+
+  set alike(records) {
+    this.#alike = records ?? [];
+    if (!this.#parts) return;
+    // What is on its way is not left out.
+    if (this.#together && !this.#busy) {
+      this.#together.list.keep([this.#record, ...this.#alike]);
+      this.#together.name();
+    }
+    this.#nameMore();
+  }
+
   /** Why the server refused what was sent: `{message, fields: [{field, message}]}`, or null. */
   get failure() {
     return this.#failure;
@@ -174,6 +196,26 @@ export class AskbridgeQuestion extends HTMLElement {
     if (!this.#canAct || this.#isTooEarly()) return;
     const act = reason => this.#send("reject", { reason: reason || undefined });
     this.#ask({ title: this.#isPermission ? "Reject this" : "Reject this question", label: "Reason (optional)", value: this.#reason, confirm: "Reject", act, refuses: true });
+  }
+
+  /** Lists the permissions that are like this one, with this one, to decide them together. */
+  together() {
+    if (!this.#canAct || this.#step || this.#together || !this.#alike.length || this.#isTooEarly()) return;
+    const list = new Alike([this.#record, ...this.#alike]);
+    const { actions } = this.#parts;
+    actions.before(list.element);
+    this.#together = { list, sight: new Sight(list.parts, actions, () => this.#read()) };
+    this.#together.sight.watch();
+    this.#offer();
+    this.#settleIn();
+    list.focus();
+  }
+
+  /** Takes the list away. */
+  #alone() {
+    this.#together?.sight.stop();
+    this.#together?.list.element.remove();
+    this.#together = null;
   }
 
   /** Chooses an option by its number, from 1, and returns whether there is one. @param {number} n */
@@ -297,6 +339,7 @@ export class AskbridgeQuestion extends HTMLElement {
       title: el(`h2.${isCommand ? "above" : title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
       problem: el("div.problem", { tabindex: "-1", hidden: true }),
       actions: el("div.actions"),
+      more: button("link", () => this.together()),
       status: el("p.status.vh", { role: "status" }),
     };
     const head = el(
@@ -330,6 +373,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
     fill(card, parts.notice, head, parts.title, more, parts.problem, form, parts.status);
     fill(this.#root, card);
+    this.#alone();
     this.#parts = parts;
     this.#sizes.disconnect();
     this.#sizes.observe(parts.actions);
@@ -345,13 +389,48 @@ export class AskbridgeQuestion extends HTMLElement {
     const { submit, fields } = this.#record.question;
     const risk = riskOf(this.#record.question);
     this.#step = null;
+    if (this.#together) return this.#offerTogether();
     const options = (this.#isPermission && fields?.[0]?.options) || [];
     fill(
       this.#parts.actions,
       options.map((it, place) => optionButton(it, place, options, risk, () => this.#press(it))),
       this.#asked.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
       button("link", () => this.reject(), this.#isPermission ? "Reject with a reason" : "Reject this question"),
+      this.#parts.more,
     );
+    this.#nameMore();
+  }
+
+  #nameMore() {
+    const { more } = this.#parts;
+    more.hidden = !this.#alike.length;
+    fill(more, `${this.#alike.length} more like this `, el("kbd", "a"));
+  }
+
+  /** Offers to decide all that are listed. */
+  #offerTogether() {
+    const { list } = this.#together;
+    const options = [true, false].map((allows, place) => {
+      const text = el("span.what");
+      return { text, allows, button: button(`option.${allows ? "primary" : ""}`, () => this.#decideAll(allows), text, digit(place)) };
+    });
+    const back = () => {
+      this.#alone();
+      this.#offer();
+      this.#update();
+      this.#parts.title.focus();
+    };
+    this.#together.name = () => options.forEach(({ text, allows }) => (text.textContent = `${allows ? "Allow" : "Reject"} all ${list.count}`));
+    this.#together.name();
+    fill(this.#parts.actions, options.map(it => it.button), button("back", back, "Back"));
+  }
+
+  #decideAll(allows) {
+    const { list, sight } = this.#together;
+    const all = `${allows ? "Allow" : "Reject"} all ${list.count}`;
+    const take = () => this.#send("together", { allows, decisions: list.decisions(allows) });
+    this.#ask({ title: `${all}?`, confirm: all, act: take, refuses: !allows, dangerous: this.#record.question.confirm, sight: allows && sight });
+    this.#settleIn();
   }
 
   /** Takes an option of a permission: at once, or after a step. */
@@ -373,7 +452,8 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** What a step asks stands elsewhere than under the pointer, and does nothing until it can have been read. */
   #settleIn() {
-    clear(this.#parts.actions.querySelector(".buttons"));
+    const { actions } = this.#parts;
+    clear(actions.querySelector(".buttons") ?? actions);
     this.paused = true;
   }
 
@@ -409,15 +489,14 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /**
    * Puts a step in the place of the buttons: what is asked, a text to type, and the way back. What is more than plain
-   * (`risk`) was in sight before it is done, and what can do harm is said once more.
+   * (`risk`), or is decided together (`sight`), was in sight before it is done, and what can do harm is said once more.
    */
-  #ask({ title, about, label, value = "", must, confirm, act, dangerous, risk, refuses, isEmpty }) {
+  #ask({ title, about, label, value = "", must, confirm, act, dangerous, risk, refuses, isEmpty, sight = risk && this.#sight }) {
     const { actions } = this.#parts;
     const opener = this.#root.activeElement?.textContent;
     const input = label && el("input", { id: "step", value, autocomplete: "off", dir: "auto", "aria-describedby": "step-error" });
     const error = el("p.error", { id: "step-error", role: "alert" });
     if (input && !must) input.oninput = () => ((this.#reason = input.value), (error.textContent = ""));
-    const sight = risk && this.#sight;
     const rest = sight && !sight.isWhole && el("p.rest-of-it", el("b", "Read it to its end before you allow it. "), button("link.rest", () => sight.next(), "Show what is left"));
     const take = () => {
       if (rest?.isConnected) return sight.next();
@@ -532,8 +611,10 @@ export class AskbridgeQuestion extends HTMLElement {
     const held = this.#root.activeElement;
     const isTyping = held?.id == "step";
     const isIn = notice.contains(held);
-    if (isOver) this.#end(notice);
-    else if (!isIn) this.#recall(notice);
+    if (isOver) {
+      this.#alone();
+      this.#end(notice);
+    } else if (!isIn) this.#recall(notice);
     // A text keeps the focus, so that what is still being typed is no command of the page.
     for (const it of this.#root.querySelectorAll("textarea, input:not(.toggle *)")) {
       const isChoice = /radio|checkbox/.test(it.type);

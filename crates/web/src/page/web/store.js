@@ -76,6 +76,14 @@ export class Store extends EventTarget {
     return this.all(isOpen);
   }
 
+  /** Returns the open permissions that may be like this one: the server knows which of them are. */
+  alike(id) {
+    const of = ({ question, bridge }) => [question.purpose, question.agent, question.project, question.subject?.kind, riskOf(question), machineOf({ bridge })].join("\n");
+    const record = this.records.get(id);
+    const canBe = isOpen(record) && !isHarmful(riskOf(record.question));
+    return canBe ? this.all(it => it.id != id && isOpen(it) && of(it) == of(record)) : [];
+  }
+
   /** Takes questions of the past, of a search or of all, instead of those that were there. */
   remember(records, isMore) {
     if (!isMore) for (const [id, { isPast }] of this.records) if (isPast) this.records.delete(id);
