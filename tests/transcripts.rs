@@ -92,6 +92,10 @@ impl<P: Protocol> Play<P> {
                     };
                     self.note(&format!("question! {} is about {risk}{subject}", record.question.id));
                 }
+                if let Some(context) = &record.context {
+                    let context = serde_json::to_string(context).expect("JSON");
+                    self.note(&format!("question! {} comes after {context}", record.question.id));
+                }
             }
             Notice::Changed(record) => {
                 let subject = serde_json::to_string(&record.question.subject).expect("JSON");

@@ -74,7 +74,10 @@ async fn serve(listener: std::os::unix::net::UnixListener, inbox: BridgeInbox, s
 
 fn open(desk: &mut Desk, number: u64) {
     let question = Arc::new(question(number));
-    desk.open(Opening { question, weight: 1, timeout: None, elsewhere: false }, Duration::ZERO);
+    desk.open(
+        Opening { question, weight: 1, timeout: None, elsewhere: false, context: None },
+        Duration::ZERO,
+    );
 }
 
 /// Opens what is asked, accepts what is submitted, and hands over what changed.

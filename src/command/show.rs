@@ -1,4 +1,4 @@
-//! `askbridge show`: one question, and how it can be answered.
+//! `askbridge show`: one question, how it can be answered, and what led to it.
 
 use askbridge_control::{inbox::Inbox, join::Gaps};
 use clap::Args;
@@ -9,7 +9,7 @@ use super::{
     runner::{self, look_up, print, warn},
     screen::{is_coloured, wrap_column},
 };
-use crate::present::{bridges::Bridges, question::QuestionText, text};
+use crate::present::{bridges::Bridges, led::ContextText, question::QuestionText, text};
 
 /// How an ID may be shortened for `askbridge show`, and its exit codes.
 const HELP: &str = "\
@@ -38,6 +38,10 @@ pub struct ShowArgs {
     #[arg(long)]
     pub whole: bool,
 
+    /// Print what led to the question: the last words of the agent and its last tool calls before it asked
+    #[arg(long)]
+    pub context: bool,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -49,6 +53,13 @@ pub async fn show(context: &Context, args: &ShowArgs) -> Result<u8, CommandError
     let (joined, _, record) = look_up(context, id, &args.machine).await?;
     // The question was found, so it does not matter which bridges did not reply.
     warn(&Gaps::of_unreadable(joined.gaps().borrow().unreadable));
+    if args.context {
+        let led = joined.context(&record).await;
+        let led = led.map_err(|refusal| CommandError::Refused(id.to_owned(), refusal))?;
+        let shown = ContextText { context: &led, columns: wrap_column() };
+        let text = if args.json { text::json(&*led)? } else { shown.to_string() };
+        return runner::shown(print(&text));
+    }
     let text = if args.json {
         text::json(&*record)?
     } else {

@@ -41,6 +41,9 @@ impl QuestionText<'_> {
             writeln!(out)?;
             self.line(&self.earlier(earlier), 0, out)?;
         }
+        if self.record.has_context {
+            writeln!(out, "\nWhat led to it: askbridge show --context {id}")?;
+        }
         if settlement.is_none() && *state != State::Delivering {
             // Commands are not wrapped, so that they can be copied.
             if question.purpose == Purpose::Permission {

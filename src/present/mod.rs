@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod entry;
 pub mod fleet;
 pub mod layout;
+pub mod led;
 pub mod listing;
 pub mod machines;
 pub mod past;

@@ -248,9 +248,10 @@ async fn live(
     let stop = CancellationToken::new();
     let asks = Arc::new(Question { session: Some("s".to_owned()), ..question("Why?") });
     let mut bridge = Bridge { desk: Desk::new(Setup { bridge, asker: Asker::Agent, started, key: 1 }), port };
-    let number = bridge
-        .desk
-        .open(Opening { question: asks, weight: 1, timeout: None, elsewhere: false }, Duration::ZERO);
+    let number = bridge.desk.open(
+        Opening { question: asks, weight: 1, timeout: None, elsewhere: false, context: None },
+        Duration::ZERO,
+    );
     let id = bridge.desk.id(number);
     let is_asked = async {
         bridge.hand_over().await;

@@ -47,7 +47,8 @@ impl TestAsker {
 
     /// Asks, and returns the question's ID once the inbox has it.
     pub(crate) async fn open(&mut self, question: Question, timeout: Option<Duration>) -> QuestionId {
-        let opening = Opening { question: Arc::new(question), weight: 1, timeout, elsewhere: false };
+        let opening =
+            Opening { question: Arc::new(question), weight: 1, timeout, elsewhere: false, context: None };
         let number = self.desk.open(opening, Duration::ZERO);
         self.hand_over().await;
         self.desk.id(number)

@@ -46,6 +46,8 @@ mod hostile;
 #[cfg(feature = "journal")]
 mod kills;
 #[cfg(test)]
+mod led;
+#[cfg(test)]
 #[cfg(feature = "journal")]
 mod left;
 #[cfg(test)]

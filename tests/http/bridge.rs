@@ -15,7 +15,7 @@ use askbridge_core::{
     desk::{
         Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, TicketedSubmission,
     },
-    question::{Outcome, Provenance, Question, Reason},
+    question::{Context as Led, Outcome, Provenance, Question, Reason},
 };
 use askbridge_settings::resolved::HttpSettings;
 use askbridge_web::Server;
@@ -35,7 +35,7 @@ const ANSWERED: Duration = Duration::from_secs(2);
 
 /// What a bridge is told to do.
 enum Order {
-    Open(Box<Question>, oneshot::Sender<u64>),
+    Open(Box<Question>, Option<Arc<Led>>, oneshot::Sender<u64>),
     Settle(u64, Outcome, oneshot::Sender<bool>),
     /// From now on, outcomes are not delivered to the agent, or again they are.
     Hold(bool, oneshot::Sender<()>),
@@ -119,7 +119,12 @@ impl Bridge {
 
     /// Asks, and returns the number of the question, whose ID is `bridge-NUMBER`, once the inbox has it.
     pub(crate) async fn ask(&self, question: Question) -> u64 {
-        let number = self.order(|done| Order::Open(Box::new(question), done)).await;
+        self.ask_after(None, question).await
+    }
+
+    /// Asks a question to which this led.
+    pub(crate) async fn ask_after(&self, led: Option<Led>, question: Question) -> u64 {
+        let number = self.order(|done| Order::Open(Box::new(question), led.map(Arc::new), done)).await;
         self.wait_until(|snapshot| snapshot.get(&id(number)).is_some()).await;
         number
     }
@@ -232,10 +237,10 @@ impl Played {
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Open(question, done) => {
+            Order::Open(question, context, done) => {
                 let question = Arc::new(*question);
                 let weight = self.desk.weigh(&question, 0);
-                let opening = Opening { question, weight, timeout: None, elsewhere: false };
+                let opening = Opening { question, weight, timeout: None, elsewhere: false, context };
                 done.send(self.desk.open(opening, Duration::ZERO)).unwrap();
             }
             Order::Settle(number, outcome, done) => {

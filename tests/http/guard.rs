@@ -14,9 +14,10 @@ use crate::http::{
 };
 
 /// The paths that need the token, each with its method.
-pub(crate) const PATHS: [(&str, &str); 15] = [
+pub(crate) const PATHS: [(&str, &str); 16] = [
     ("GET", "/v1/questions"),
     ("GET", "/v1/questions/bridge-1"),
+    ("GET", "/v1/questions/bridge-1/context"),
     ("POST", "/v1/questions/bridge-1/reply"),
     ("POST", "/v1/questions/bridge-1/reject"),
     ("GET", "/v1/sessions/s/questions"),

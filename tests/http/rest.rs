@@ -2,7 +2,7 @@
 
 use askbridge_core::{
     desk::Submission,
-    question::{Outcome, Question, Reason, Value as Given},
+    question::{Context, ContextCall, Outcome, Question, Reason, Value as Given},
 };
 use serde_json::{Value, json};
 
@@ -44,6 +44,34 @@ async fn open_questions_are_listed() {
     {
         bridge.http.get(path).await.is(404);
     }
+}
+
+#[tokio::test]
+async fn what_led_to_a_question_is_told_by_request_alone() {
+    let bridge = Bridge::start().await;
+    let call = ContextCall { title: "Read a".to_owned(), ..ContextCall::default() };
+    let led = Context { words: "Some \u{2028} words".to_owned(), calls: vec![call], truncated: true };
+    bridge.ask_after(Some(led.clone()), choice("q-1")).await;
+    bridge.ask(choice("q-2")).await;
+    let expected = serde_json::to_value(&led).unwrap();
+    let nothing = json!({ "words": "", "calls": [] });
+    for is_over in [false, true] {
+        for path in ["/v1/questions/bridge-1", "/v1/sessions/s/questions/q-1"] {
+            let record = bridge.http.get(path).await.is(200).json();
+            assert!(!record.to_string().contains("Some"), "{record}");
+            assert_eq!(record["hasContext"], true);
+            assert_eq!(bridge.http.get(&format!("{path}/context")).await.is(200).json(), expected);
+        }
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "question_context", "params": { "id": "bridge-1" } });
+        let reply = bridge.http.post("/rpc", &call.to_string()).await.is(200).json();
+        assert_eq!(reply["result"], expected);
+        if !is_over {
+            bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(204);
+        }
+    }
+    assert!(bridge.http.get("/v1/questions/bridge-2").await.is(200).json().get("hasContext").is_none());
+    assert_eq!(bridge.http.get("/v1/questions/bridge-2/context").await.is(200).json(), nothing);
+    bridge.http.get("/v1/questions/bridge-3/context").await.is(404);
 }
 
 #[tokio::test]

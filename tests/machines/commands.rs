@@ -16,6 +16,7 @@ fn everything_is_done_to_questions_of(world: &World) {
     assert!(world.ok(&["list"]).contains(&id));
     let shown = world.ok(&["show", &id]);
     assert!(shown.contains("Which database?") && shown.contains(&id), "{shown}");
+    assert_eq!(world.ok(&["show", "--context", &id]), "I wonder: Which database?\n");
     let refused = world.run(&["extend", &id, "5m"]);
     assert_eq!(refused.code, i32::from(exit::DOES_NOT_FIT), "it has no deadline: {refused:?}");
     let unfit = world.run(&["answer", &id, "zzz"]);

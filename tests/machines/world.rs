@@ -244,12 +244,16 @@ pub(crate) fn ask(machine: &TestMachine, prompt: &str) -> (Agent, String) {
     let params = json!({ "sessionId": "s", "prompt": prompt, "options": ["a", "b"] });
     let method = "_sandboxagent/session/request_question";
     let question = json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params }).to_string();
+    let content = json!({ "type": "text", "text": format!("I wonder: {prompt}") });
+    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+    let says =
+        json!({ "method": "session/update", "params": { "sessionId": "s", "update": update } }).to_string();
     let before = machine.names();
     let path = machine.path().join(format!("heard{}", before.len()));
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     let heard = heard(path.clone());
-    let script = r#"printf '%s\n' "$1" '{"jsonrpc":"2.0","method":"asked"}'; cat >"$2""#;
-    let command = ["run", "--client-questions", "none", "--", "sh", "-c", script, "sh", &question];
+    let script = r#"printf '%s\n' "$1" "$2" '{"jsonrpc":"2.0","method":"asked"}'; cat >"$3""#;
+    let command = ["run", "--client-questions", "none", "--", "sh", "-c", script, "sh", &says, &question];
     let mut bridge = machine.start(&[&command[..], &[path.to_str().unwrap()]].concat());
     bridge.expect("that it has asked", |line| line.contains("asked"));
     let names = machine.names();

@@ -84,6 +84,28 @@ fn an_answer_from_the_command_line_reaches_the_agent_and_the_client_loses_its_qu
 }
 
 #[test]
+fn what_the_agent_of_a_chain_said_led_to_its_question_and_what_the_client_says_did_not() {
+    for spelling in SPELLINGS {
+        let (folder, mut conductor) = chain(spelling, &[]);
+        let said = |text: &str| {
+            let content = json!({ "type": "text", "text": text });
+            let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+            json!({ "sessionId": "s", "update": update }).to_string()
+        };
+        conductor.agent_tells("session/update", &said("I look at it."));
+        let by_client = format!(r#"{{"method":"session/update","params":{}}}"#, said("Never."));
+        conductor.says(&by_client);
+        conductor.process.expect("both", |line| line.contains("Never."));
+        conductor.question(Q);
+        let question = question(&folder);
+        assert_eq!(question["hasContext"], true);
+        let led = run(&folder, &["show", "--context", name(&question)]);
+        assert_eq!(led, (Some(0), "I look at it.\n".to_owned()));
+        conductor.leaves();
+    }
+}
+
+#[test]
 fn an_answer_of_the_client_is_seen_by_the_others() {
     let (folder, mut conductor) = chain("proxy", &[]);
     conductor.question(Q);

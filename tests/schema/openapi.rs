@@ -8,7 +8,7 @@ use askbridge_control::rpc::{
 };
 use askbridge_core::{
     desk::{Record, Report, Settlement},
-    question::input::ReplyInput,
+    question::{Context, input::ReplyInput},
 };
 use askbridge_web::{
     Problem,
@@ -87,6 +87,7 @@ fn paths(generator: &mut SchemaGenerator) -> Value {
         insert("", all, named);
         let of_one = json!({ "get": show(generator, session), "delete": withdraw(generator, session) });
         insert("/{questionId}", of_one, &one);
+        insert("/{questionId}/context", json!({ "get": context(generator, session) }), &one);
         let verbs = submissions(generator, session).into_iter().chain(approvals(generator, session));
         for (verb, operation) in verbs {
             insert(&format!("/{{questionId}}/{verb}"), json!({ "post": operation }), &one);
@@ -135,6 +136,17 @@ fn show(generator: &mut SchemaGenerator, session: &str) -> Value {
         600.";
     show["parameters"] = json!([parameter("wait", "query", wait)]);
     show
+}
+
+fn context(generator: &mut SchemaGenerator, session: &str) -> Value {
+    let description = named(
+        session,
+        "Returns what led to a question: the last words of the agent and its last tool calls before it asked. It is empty \
+        where that is not known, or not any more.",
+    );
+    let context = response::<Context>(generator, "What led to the question.");
+    let id = format!("get{session}QuestionContext");
+    operation(generator, &id, &description, ("200", context), &["404", "409", "503"])
 }
 
 fn withdraw(generator: &mut SchemaGenerator, session: &str) -> Value {

@@ -19,7 +19,7 @@ use askbridge_core::{
         Record, Settlement, Timestamp,
         refusal::{Detail, RefusalKind},
     },
-    question::{Provenance, Question, Responder, input::AnswerInput},
+    question::{Context, Provenance, Question, Responder, input::AnswerInput},
 };
 use askbridge_web::NEEDS_WEBSOCKET;
 use jsonrpsee::types::error::{
@@ -157,7 +157,7 @@ fn of_the_past(generator: &mut SchemaGenerator) -> Vec<Value> {
     members.into_iter().map(param).collect()
 }
 
-fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
+fn lookups(generator: &mut SchemaGenerator) -> [Value; 7] {
     let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
     let list = "Returns the open questions, oldest first.";
@@ -169,6 +169,8 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
         the other machines. A machine that does not reply within 2 s is named under `missing`.";
     let outline = "Returns the open questions in outline, with the members that a list shows, oldest first.";
     let get = "Returns a question: open, settled, or lost with its bridge.";
+    let context = "Returns what led to a question: the last words of the agent and its last tool calls before it asked. It is \
+        empty where that is not known, or not any more.";
     let past = of_the_past(generator);
     let past: Vec<_> = past.iter().collect();
     [
@@ -181,6 +183,13 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 6] {
             generator,
             "question_get",
             get,
+            &[&id],
+            &["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable"],
+        ),
+        method::<Context>(
+            generator,
+            "question_context",
+            context,
             &[&id],
             &["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable"],
         ),

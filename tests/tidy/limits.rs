@@ -26,7 +26,7 @@ fn time(time: Duration) -> String {
 }
 
 /// Returns the column with the limits, row by row.
-fn limits() -> [String; 15] {
+fn limits() -> [String; 16] {
     [
         size(of::HOLD),
         format!(
@@ -58,6 +58,12 @@ fn limits() -> [String; 15] {
         ),
         format!("{}, {}, {}", time(of::BODY), time(of::HEAD), time(of::HEAD)),
         format!("{}, and {}", of::EVENTS, size(of::EVENTS_BYTES)),
+        format!(
+            "{} of words and {} tool calls, {}",
+            size(of::CONTEXT_WORDS),
+            of::CONTEXT_CALLS,
+            size(of::CONTEXT_SESSIONS_BYTES + of::CONTEXTS_BYTES)
+        ),
         format!("{}, and {}", of::HELD_PROMPTS, size(of::HELD_BYTES)),
         format!(
             "{}, {} and {}, {}",

@@ -85,7 +85,7 @@ pub const OPEN: usize = 1024;
 /// Size of all open questions of one asker, in memory or as JSON, whichever is more. Those on their way to it count.
 pub const OPEN_BYTES: usize = 4 * MIB;
 /// Bytes of JSON of the longest record beside its question: the names, two times, the states, and the punctuation.
-pub const RECORD: usize = 360;
+pub const RECORD: usize = 380;
 /// Number of settled questions that are remembered, for responders that come late.
 pub const REMEMBERED: usize = 128;
 /// Size of all remembered questions. The last one is remembered even if it is larger.
@@ -95,6 +95,41 @@ pub const EVENTS: usize = REMEMBERED;
 /// Size of all remembered events. The last one is remembered even if it is larger. This is more than
 /// [`REMEMBERED_BYTES`], so that followers get all that is remembered.
 pub const EVENTS_BYTES: usize = 4 * MIB;
+
+// What led to a question.
+
+/// Bytes of an agent's last words that are kept of a session. With [`CONTEXT_CALLS`], a session keeps less than 16 KiB.
+pub const CONTEXT_WORDS: usize = 10 * KIB;
+/// How many of these bytes stay where there are too many, so that not each further word moves all of them.
+pub const CONTEXT_WORDS_LEFT: usize = 8 * KIB;
+/// Number of a session's last tool calls that are kept. More are not read beside a question.
+pub const CONTEXT_CALLS: usize = 10;
+/// Bytes of the title of such a call. A longer one is cut.
+pub const CONTEXT_TITLE: usize = 160;
+/// Bytes of the ID of such a call. A call with a longer one is left out.
+pub const CONTEXT_CALL_ID: usize = 128;
+/// Bytes of the kind and of the status of such a call. A longer one is left out.
+pub const CONTEXT_NAME: usize = 32;
+/// Size of what is kept of all sessions. Those in which the agent said nothing for longest are forgotten first.
+pub const CONTEXT_SESSIONS_BYTES: usize = MIB;
+/// Size of what the questions of one asker keep, open and remembered: with [`CONTEXT_SESSIONS_BYTES`], 4 MiB. Of what led
+/// to one more question, the last part that fits is kept: what a person may be reading is never taken away.
+pub const CONTEXTS_BYTES: usize = 3 * MIB;
+/// Bytes of an agent's output that wait to be read for its words. They are copied as they pass, and read only when a question
+/// opens or this is full: what an agent says is seldom asked for. In a flood, as many again wait.
+pub const HEARD: usize = 16 * KIB;
+/// How many of the last bytes are kept of a longer read in a flood, which is not read. To copy them takes less than a
+/// hundredth of the time in which a flood passes; to copy twice as many took a fortieth.
+pub const HEARD_TAIL: usize = 8 * KIB;
+/// How many bytes an update of a tool call counts for that is longer than this, and is not copied.
+pub const HEARD_CALL: usize = KIB;
+/// Length of a line that is read for the agent's words. A longer one is skipped.
+pub const HEARD_LINE: usize = 64 * KIB;
+/// Bytes in a second that are read for the agent's words: more than models write, and so few that the time for it does
+/// not count. What comes faster is a flood.
+pub const HEARD_RATE: usize = 2 * MIB;
+/// Bytes that are read at once after a rest.
+pub const HEARD_BURST: usize = 512 * KIB;
 
 // The inbox.
 

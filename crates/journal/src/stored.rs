@@ -1,5 +1,5 @@
 //! The stored form of a question, and the fingerprint that recognizes the same question. Pure. Values of secret fields
-//! are never stored, and texts only if the settings allow it.
+//! are never stored, and texts only if the settings allow it. What led to a question is not stored either.
 //!
 //! A fingerprint covers the origin, the agent's name, the project's folder, the session, the purpose, the title and the
 //! text, and of each field its name, kind, label, whether it is required, and the values and labels of its options.
@@ -43,6 +43,7 @@ impl StoredQuestion {
         let is_usable = texts && !has_secrets;
         let fingerprint = if texts { fingerprint_of(original) } else { None };
         let mut record = record.clone();
+        record = record.after(None);
         record.kept = record.kept.filter(|_| texts).map(|kept| kept.without_secrets(original));
         record.settlement = record.settlement.map(|given| Box::new(settlement(*given, original, texts)));
         if !texts {

@@ -1,4 +1,4 @@
-//! Questions over REST: listing, answering, rejecting and extending them. Asking them, and waiting for one, is left to
+//! Questions over REST: listing, answering, rejecting and extending them, and what led to each. Asking them, and waiting for one, is left to
 //! `asking.rs`. Most paths and bodies are those of the first generation.
 
 use std::{collections::BTreeMap, iter, num::NonZeroU64, time::Duration};
@@ -63,6 +63,7 @@ pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     ["/v1/questions/{id}", "/v1/sessions/{session}/questions/{id}"].into_iter().fold(routes, |routes, one| {
         routes
             .route(one, get(asking::show).delete(asking::withdraw))
+            .route(&format!("{one}/context"), get(context))
             .route(&format!("{one}/reply"), post(reply))
             .route(&format!("{one}/reject"), post(reject))
             .route(&format!("{one}/extend"), post(extend))
@@ -104,6 +105,15 @@ async fn history<I: Inbox>(
     }
     let Query(params) = params.map_err(|error| bad(error.body_text()))?;
     Ok(stream::json(HistoryListing::from(app.inbox.past(params.into()).await?)))
+}
+
+/// Returns what led to a question. It is empty if that is not known.
+async fn context<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<QuestionPath>,
+) -> Result<Response, Problem> {
+    let record = find(&app, &name).await?;
+    Ok(stream::json(app.inbox.context(&record).await?))
 }
 
 async fn reply<I: Inbox>(

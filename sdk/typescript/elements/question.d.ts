@@ -1,4 +1,4 @@
-import type { QuestionRecord, Value } from "../dist/index.js";
+import type { QuestionContext, QuestionRecord, Value } from "../dist/index.js";
 
 /** What a person entered, without secrets. It can be stored as JSON. */
 export interface Draft {
@@ -37,6 +37,8 @@ export interface AskbridgeQuestion extends HTMLElement {
   failure: Failure | null;
   /** The open permissions that are like this one: the person may list them, and decide all of them together. */
   alike: QuestionRecord[];
+  /** What led to the question, or why it is not known. Set it after `askbridge-context`. */
+  set context(context: QuestionContext | { problem: string } | null);
   /** The clock of the bridge minus the one of the page, in milliseconds. */
   clockOffset: number;
   /** Moves the focus to the first field, or to the heading of a permission. */
@@ -59,6 +61,7 @@ export interface QuestionEvents {
   "askbridge-reject": CustomEvent<{ id: string; reason?: string }>;
   "askbridge-together": CustomEvent<{ id: string; allows: boolean; decisions: Decision[] }>;
   "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;
+  "askbridge-context": CustomEvent<{ id: string }>;
   "askbridge-draft": CustomEvent<{ id: string }>;
 }
 

@@ -4,7 +4,7 @@ import { type AccessSource, Http, pathOf, unconfirmed } from "./http.js";
 import { type Cancel, type Permission, type Question, questionOf, type ReplyOptions } from "./question.js";
 import { readOutcome, readRecord } from "./read.js";
 import { isDecidedSo, isOpen, recall } from "./recall.js";
-import type { Answer, NewQuestion, Outcome, QuestionRecord, Settlement, Value } from "./types.js";
+import type { Answer, NewQuestion, Outcome, QuestionContext, QuestionRecord, Settlement, Value } from "./types.js";
 import { abortable, wait } from "./wait.js";
 
 /** Which questions a listener receives, and until when. */
@@ -134,6 +134,15 @@ export class Askbridge {
   async extendQuestion(id: string, milliseconds: number, options: Cancel = {}): Promise<Question> {
     const record = await this.#http.call<QuestionRecord>(pathOf(id, "extend"), { ...options, body: { milliseconds } });
     return questionOf(this, readRecord(record));
+  }
+
+  /** Returns what led to a question. It is empty where that is not known, or not any more. */
+  async contextOfQuestion(id: string, options: Cancel = {}): Promise<QuestionContext> {
+    const { words = "", calls = [], ...more } = await this.#http.call<Partial<QuestionContext>>(pathOf(id, "context"), {
+      ...options,
+      isSafe: true,
+    });
+    return { words, calls, ...more };
   }
 
   /** Waits until a question is over, and returns how it ended. It may be over already. */

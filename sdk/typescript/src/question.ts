@@ -1,6 +1,6 @@
 import type { Askbridge } from "./askbridge.js";
 import { AskbridgeError } from "./error.js";
-import type { FieldOption, Outcome, QuestionBody, QuestionRecord, Role, Subject, Value } from "./types.js";
+import type { FieldOption, Outcome, QuestionBody, QuestionContext, QuestionRecord, Role, Subject, Value } from "./types.js";
 
 /** What ends a request early. */
 export interface Cancel {
@@ -76,6 +76,12 @@ export class Question {
   /** Moves the deadline, and returns the question with its new one. */
   extend(milliseconds: number, options?: Cancel): Promise<Question> {
     return this.#inbox.extendQuestion(this.id, milliseconds, options);
+  }
+
+  /** Returns what led to the question: the last words of the agent, and its last tool calls, before it asked. */
+  async context(options?: Cancel): Promise<QuestionContext> {
+    // A server of an earlier version does not know the request.
+    return this.hasContext ? this.#inbox.contextOfQuestion(this.id, options) : { words: "", calls: [] };
   }
 
   /** Waits until the question is over, and returns how it ended. */

@@ -30,6 +30,8 @@ export interface QuestionRecord {
   turnOver?: boolean;
   /** Whether four fifths of its time have passed. Default: `false`. */
   expiring?: boolean;
+  /** Whether it is known what led to the question: `Question.context()` returns it. Default: `false`. */
+  hasContext?: boolean;
   /** The answers that the client gave before it left the rest to other responders. */
   kept?: Answer;
   /** How the question was settled. Absent while it is open. */
@@ -38,6 +40,29 @@ export interface QuestionRecord {
   state?: State;
   /** What became of what a program was allowed to do, where the program said so. */
   use?: Use;
+}
+
+/** What led to a question. Its texts are the agent's own. */
+export interface QuestionContext {
+  /** The last words of the agent before it asked, in Markdown. A blank line stands where it did something else in between. */
+  words: string;
+  /** Its last tool calls before it asked, oldest first. */
+  calls: ContextCall[];
+  /** Whether it said more before this, which is not kept. Default: `false`. */
+  truncated?: boolean;
+}
+
+/** A tool call of the agent, as it was when the agent asked. */
+export interface ContextCall {
+  /** What the call does, in the agent's words. */
+  title: string;
+  /** The kind of the tool, by the name that the agent's protocol has for it. */
+  kind?: string;
+  /**
+   * The status of the call: `pending`, `in_progress`, `completed`, `failed` or `cancelled`; another protocol or version
+   * may have others. Absent if the agent did not say it.
+   */
+  status?: string;
 }
 
 /** The state of a question. */

@@ -124,6 +124,9 @@ impl CardWriter {
                 None => self.text(&age, 0, self.theme.muted()),
             }
         }
+        if record.has_context {
+            self.text("w shows what led to this", 0, self.theme.muted());
+        }
         for said in text::since_asked(record) {
             self.text(&said, 0, self.theme.warning());
         }

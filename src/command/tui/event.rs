@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission, Timestamp},
-    question::Purpose,
+    question::{Context, Purpose},
 };
 
 /// A question, with what its record does not say.
@@ -97,6 +97,8 @@ pub enum TuiEvent {
     Resize(u16, u16),
     /// The result of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),
+    /// What led to a question.
+    Led(QuestionId, Result<Arc<Context>, Refusal>),
     /// The pause after a question appeared by itself has ended: the user has had time to read it.
     Read,
 }
@@ -106,6 +108,8 @@ pub enum TuiEvent {
 pub enum Effect {
     /// Submit to a question.
     Submit(QuestionId, Submission),
+    /// Ask what led to this question.
+    Lead(Arc<Record>),
     /// Notify the person by a bell and by the terminal's own notification, with this text.
     Tell(String),
     /// Start, or start again, the pause in which the person reads. [`TuiEvent::Read`] reports its end.

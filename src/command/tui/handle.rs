@@ -45,6 +45,7 @@ impl App {
             TuiEvent::Quiet => self.is_pressed = false,
             TuiEvent::Paste(text) => return self.pasted(&text),
             TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
+            TuiEvent::Led(id, led) => self.led(&id, led),
             TuiEvent::Read => self.is_fresh = false,
             TuiEvent::Resize(columns, lines) => self.size = (columns, lines),
             TuiEvent::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
@@ -114,6 +115,7 @@ impl App {
             Key::Char('G') => self.step(isize::MAX),
             Key::Char('/') => self.search_begins(),
             Key::Char('?') => self.modal = Some(Modal::Help(0)),
+            Key::Char('w') => return self.lead(),
             Key::Char('q') => return self.quit(),
             Key::Char(_) => self.is_stray = true,
             _ => {}
@@ -125,7 +127,8 @@ impl App {
         // The modal is closed, unless one of the branches opens it again.
         let Some(modal) = self.modal.take() else { return Vec::new() };
         match modal {
-            Modal::Help(line) => self.help_key(key, line),
+            Modal::Help(line) => self.modal = self.scrolled(key, line).map(Modal::Help),
+            Modal::Led(led, line) => self.modal = self.scrolled(key, line).map(|line| Modal::Led(led, line)),
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
                 // A terminal that does not mark pastes sends them as keys, which may arrive in pieces.
@@ -175,18 +178,6 @@ impl App {
             Modal::Quit => {}
         }
         Vec::new()
-    }
-
-    fn help_key(&mut self, key: Key, line: usize) {
-        let line = match key {
-            Key::Char('j' | ' ') | Key::Down | Key::PageDown => line.saturating_add(1),
-            Key::Char('k') | Key::Up | Key::PageUp => line.saturating_sub(1),
-            key => {
-                self.is_stray = matches!(key, Key::Char(_));
-                return;
-            }
-        };
-        self.modal = Some(Modal::Help(line));
     }
 
     fn leave_key(&mut self, key: Key) {

@@ -48,7 +48,7 @@ impl App {
             Some(Modal::Confirm(..) | Modal::Empty(_)) => {
                 self.complain("Nothing was done: a paste does not confirm")
             }
-            Some(Modal::Help(_) | Modal::Leave | Modal::Quit) => {}
+            Some(Modal::Help(_) | Modal::Led(..) | Modal::Leave | Modal::Quit) => {}
             Some(Modal::Reason(_, typed, is_sure)) => {
                 typed.insert(text, true);
                 *is_sure = false;

@@ -8,6 +8,7 @@ pub mod draft;
 pub mod editor;
 pub mod event;
 mod field;
+mod front;
 pub mod handle;
 mod haste;
 mod layout;

@@ -14,7 +14,7 @@ use askbridge_control::{
     join::{Gaps, JoinedInbox},
 };
 use askbridge_core::{
-    desk::{BridgeName, QuestionId, Record, Refusal},
+    desk::{BridgeName, Record},
     question::{Provenance, Responder},
 };
 use askbridge_os::{exit, keyboard::drain, limits, signals::Signals};
@@ -80,9 +80,6 @@ pub struct TuiArgs {
     pub machine: MachineArgs,
 }
 
-/// The result of a submission.
-type SubmissionResult = (QuestionId, Result<Arc<Record>, Refusal>);
-
 /// Shows the inbox until the person leaves it, or until a signal ends it.
 pub async fn tui(context: &Context, args: &TuiArgs) -> Result<u8, CommandError> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
@@ -117,7 +114,8 @@ struct Session<'a> {
     stops: Signal,
     follower: Follower,
     left_out: watch::Receiver<Gaps>,
-    submissions: JoinSet<SubmissionResult>,
+    /// What was asked of the bridges, each with its result.
+    calls: JoinSet<TuiEvent>,
     /// The bridges that were asked for their settled questions, and their replies.
     asked: Vec<BridgeName>,
     replies: JoinSet<Vec<Arc<Record>>>,
@@ -139,7 +137,7 @@ struct Session<'a> {
 /// The event that the session waits for.
 enum LoopEvent {
     Input(Option<io::Result<Input>>),
-    Submitted(SubmissionResult),
+    Called(TuiEvent),
     Remembered(Vec<Arc<Record>>),
     World,
     Read,
@@ -167,7 +165,7 @@ impl<'a> Session<'a> {
             stops,
             follower: joined.store().follow(),
             left_out: joined.gaps(),
-            submissions: JoinSet::new(),
+            calls: JoinSet::new(),
             asked: Vec::new(),
             replies: JoinSet::new(),
             remembered: Vec::new(),
@@ -181,19 +179,17 @@ impl<'a> Session<'a> {
     }
 
     async fn run(&mut self) -> io::Result<()> {
-        let world = self.world();
-        self.app.handle(TuiEvent::World(world));
+        self.renew();
         loop {
             self.draw()?;
             self.watch();
             let effects = match self.next().await {
                 LoopEvent::Input(None) => return Ok(()),
                 LoopEvent::Input(Some(input)) => self.input(input?).await?,
-                LoopEvent::Submitted((id, result)) => {
-                    let mut effects = self.app.handle(TuiEvent::Submitted(id, result));
+                LoopEvent::Called(result) => {
+                    let mut effects = self.app.handle(result);
                     // The store has the outcome already, but the follower returns it only after a debounce.
-                    let world = self.world();
-                    effects.extend(self.app.handle(TuiEvent::World(world)));
+                    effects.extend(self.renew());
                     effects
                 }
                 LoopEvent::Read => {
@@ -206,13 +202,9 @@ impl<'a> Session<'a> {
                 }
                 LoopEvent::Remembered(records) => {
                     self.remembered = records;
-                    let world = self.world();
-                    self.app.handle(TuiEvent::World(world))
+                    self.renew()
                 }
-                LoopEvent::World => {
-                    let world = self.world();
-                    self.app.handle(TuiEvent::World(world))
-                }
+                LoopEvent::World => self.renew(),
                 LoopEvent::Stopped => self.stop()?,
             };
             if self.act(effects)? {
@@ -237,7 +229,7 @@ impl<'a> Session<'a> {
         let (unread, unquiet) = (self.read.map(left), self.quiet.map(left));
         tokio::select! {
             input = self.inputs.next() => LoopEvent::Input(input),
-            Some(Ok(submitted)) = self.submissions.join_next() => LoopEvent::Submitted(submitted),
+            Some(Ok(result)) = self.calls.join_next() => LoopEvent::Called(result),
             Some(Ok(records)) = self.replies.join_next() => LoopEvent::Remembered(records),
             Some(_) = self.follower.next() => LoopEvent::World,
             Ok(()) = self.left_out.changed() => LoopEvent::World,
@@ -321,13 +313,13 @@ impl<'a> Session<'a> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         (self.titled, self.repainter) = (None, Repainter::default());
-        let world = self.world();
-        Ok(self.app.handle(TuiEvent::World(world)))
+        Ok(self.renew())
     }
 
     /// Carries out the effects; returns whether the session ends.
     fn act(&mut self, effects: Vec<Effect>) -> io::Result<bool> {
         for effect in effects {
+            let joined = self.joined.clone();
             match effect {
                 Effect::Quit => return Ok(true),
                 Effect::Pause => self.read = Some(Instant::now() + PAUSE),
@@ -335,12 +327,15 @@ impl<'a> Session<'a> {
                 Effect::Tell(_) if self.has_focus => {}
                 Effect::Tell(text) => self.screen.tell(&text)?,
                 Effect::Submit(id, submission) => {
-                    let joined = self.joined.clone();
-                    self.submissions.spawn(async move {
+                    self.calls.spawn(async move {
                         let by = Provenance { responder: Responder::Terminal, ..converse::by() };
                         let result = joined.submit(&id, submission, by).await;
-                        (id, result)
+                        TuiEvent::Submitted(id, result)
                     });
+                }
+                Effect::Lead(record) => {
+                    let led = async move { TuiEvent::Led(record.id.clone(), joined.context(&record).await) };
+                    self.calls.spawn(led);
                 }
             }
         }
@@ -373,6 +368,12 @@ impl<'a> Session<'a> {
             self.replies.spawn(async move { joined.settled(SETTLED).await });
             self.asked = names;
         }
+    }
+
+    /// Shows the questions as they are now.
+    fn renew(&mut self) -> Vec<Effect> {
+        let world = self.world();
+        self.app.handle(TuiEvent::World(world))
     }
 
     fn world(&mut self) -> InboxState {

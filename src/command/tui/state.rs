@@ -9,7 +9,7 @@ use std::{
 
 use askbridge_core::{
     desk::{QuestionId, Record, State},
-    question::Answer,
+    question::{Answer, Context},
 };
 
 use super::{
@@ -38,6 +38,8 @@ pub enum Pane {
 pub enum Modal {
     /// The keys, from this line on.
     Help(usize),
+    /// What led to the current question, from this line on; `None` until that is known.
+    Led(Option<Result<Arc<Context>, String>>, usize),
     /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
     /// The reason of a rejection, and whether Enter was pressed behind it: it is sent by a second one. If none is typed, the

@@ -2,6 +2,9 @@
 //! them the help, a confirmation or a text that is typed.
 //! Pure but for the buffer that it draws into. What keys do is left to `handle.rs`.
 
+use std::sync::Arc;
+
+use askbridge_core::question::Context;
 use askbridge_os::terminal::{cut, padded, printable_line, width};
 use ratatui::{
     Frame,
@@ -23,6 +26,7 @@ use super::{
 };
 use crate::present::{
     caution::{WORD, asked, confirms},
+    led::ContextText,
     text::short,
 };
 
@@ -173,13 +177,14 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
 const COLUMNS: u16 = 64;
 
 /// The keys. Those that act on a question do so only in the question, not in the list.
-const KEYS: [(&str, &str); 19] = [
+const KEYS: [(&str, &str); 20] = [
     ("j, k", "next and previous question"),
     ("g, G", "first and last question (also Home, End)"),
     ("PgUp, PgDn", "scroll the list, or a long question"),
     ("/", "search title, project, agent, machine; Esc ends"),
     ("Enter", "open the question; take the option; send"),
     ("Esc", "stop typing; leave the question"),
+    ("w", "what the agent said and did before it asked"),
     ("?", "these keys"),
     ("q, Ctrl+C", "quit; the questions stay open"),
     ("", "In a question:"),
@@ -220,6 +225,7 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let front = match &app.modal {
         None => return,
         Some(Modal::Help(from)) => help(*from, columns, app.size.1),
+        Some(Modal::Led(known, from)) => led(known.as_ref(), *from, columns, app.size.1),
         Some(Modal::Confirm(why, answer, typed)) => {
             let asked = app.item().map(|item| asked(&item.record.question, answer)).unwrap_or_default();
             let mut lines: Vec<_> = text(why, theme.danger()).collect();
@@ -286,10 +292,31 @@ fn help(from: usize, columns: usize, height: u16) -> Overlay<'static> {
         })
         .map(|line| (line, Style::new()))
         .collect();
+    text_in_front("Keys", all, from, height)
+}
+
+/// Returns what led to the current question.
+fn led(
+    led: Option<&Result<Arc<Context>, String>>,
+    from: usize,
+    columns: usize,
+    height: u16,
+) -> Overlay<'static> {
+    let text = match led {
+        None => "…".to_owned(),
+        Some(Ok(context)) => ContextText { context, columns }.to_string(),
+        Some(Err(why)) => format!("It is not known: {why}"),
+    };
+    let all = lines(&text, 0, columns).into_iter().map(|line| (line, Style::new())).collect();
+    text_in_front("What led to this", all, from, height)
+}
+
+/// Returns a text that is scrolled to this line.
+fn text_in_front(title: &str, all: Vec<(String, Style)>, from: usize, height: u16) -> Overlay<'_> {
     let room = usize::from(height).saturating_sub(4).max(1);
     let from = from.min(all.len().saturating_sub(room));
     let keys = if all.len() > room { "j, k scroll, Esc closes" } else { "Esc closes" };
-    Overlay { title: "Keys", lines: all.into_iter().skip(from).take(room).collect(), typed: None, keys }
+    Overlay { title, lines: all.into_iter().skip(from).take(room).collect(), typed: None, keys }
 }
 
 impl Overlay<'_> {

@@ -8,7 +8,7 @@ use std::{
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
-    question::{Provenance, Question},
+    question::{Context, Provenance, Question},
 };
 use askbridge_os::processes::AgentTree;
 
@@ -101,6 +101,15 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// ledger for one that is over and that no bridge remembers.
     fn look_up(&self, typed: &IdPrefix) -> impl Future<Output = Result<Arc<Record>, Refusal>> + Send {
         future::ready(self.find(typed))
+    }
+
+    /// Returns what led to a question: the last words and tool calls of its agent before it asked. It is empty if that is
+    /// not known, or not any more.
+    ///
+    /// # Errors
+    /// `Unavailable` if the process that has the question cannot be asked.
+    fn context(&self, record: &Record) -> impl Future<Output = Result<Arc<Context>, Refusal>> + Send {
+        future::ready(Ok(record.context.clone().unwrap_or_default()))
     }
 
     /// Returns the questions that were settled last and are still remembered, latest first: at most `limit`, and

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Submission},
-    question::Provenance,
+    question::{Context, Provenance},
 };
 use futures::future::{BoxFuture, FutureExt};
 
@@ -33,6 +33,8 @@ pub trait AnyInbox: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Arc<Record>, Refusal>>;
     /// See [`Inbox::look_up`].
     fn look_up<'a>(&'a self, typed: &'a IdPrefix) -> BoxFuture<'a, Result<Arc<Record>, Refusal>>;
+    /// See [`Inbox::context`].
+    fn context<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Arc<Context>, Refusal>>;
     /// See [`Inbox::settled`].
     fn settled(&self, limit: usize) -> BoxFuture<'_, Vec<Arc<Record>>>;
     /// See [`Inbox::lost`].
@@ -67,6 +69,10 @@ impl<I: Inbox + fmt::Debug> AnyInbox for I {
 
     fn look_up<'a>(&'a self, typed: &'a IdPrefix) -> BoxFuture<'a, Result<Arc<Record>, Refusal>> {
         Inbox::look_up(self, typed).boxed()
+    }
+
+    fn context<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Arc<Context>, Refusal>> {
+        Inbox::context(self, record).boxed()
     }
 
     fn settled(&self, limit: usize) -> BoxFuture<'_, Vec<Arc<Record>>> {

@@ -56,7 +56,11 @@ impl LocalDesk {
                 // The person may have given it more time.
                 let timeout = deadline.map(|deadline| deadline.since(opened_at));
                 let since = opened_at.since(state.desk.started());
-                state.desk.reopen(id.number, Opening { weight, timeout, elsewhere: true, question }, since);
+                state.desk.reopen(
+                    id.number,
+                    Opening { weight, timeout, elsewhere: true, question, context: None },
+                    since,
+                );
                 state.askers.insert(id.number, Waiting::Kept);
             }
         });

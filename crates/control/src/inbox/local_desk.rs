@@ -13,7 +13,7 @@ use askbridge_core::{
         TicketedSubmission,
     },
     guard,
-    question::{Outcome, Provenance, Question, Reason},
+    question::{Context, Outcome, Provenance, Question, Reason},
 };
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot},
@@ -115,12 +115,26 @@ impl LocalDesk {
     /// # Errors
     /// `BadQuestion` if the question is invalid, and `Full` at a limit.
     pub fn open(&self, question: Question, elsewhere: bool, kept: usize) -> Result<QuestionHandle, Refusal> {
-        self.open_for(question, elsewhere, kept, false)
+        self.open_for(question, None, elsewhere, kept, false)
+    }
+
+    /// Opens a question as [`LocalDesk::open`] does, of which it is known what led to it.
+    ///
+    /// # Errors
+    /// As those of [`LocalDesk::open`].
+    pub fn open_after(
+        &self,
+        context: Option<Arc<Context>>,
+        question: Question,
+        elsewhere: bool,
+    ) -> Result<QuestionHandle, Refusal> {
+        self.open_for(question, context, elsewhere, 0, false)
     }
 
     fn open_for(
         &self,
         question: Question,
+        context: Option<Arc<Context>>,
         elsewhere: bool,
         kept: usize,
         has_it_when_told: bool,
@@ -135,7 +149,7 @@ impl LocalDesk {
             let weight = state.desk.weigh(&question, 0) + kept;
             state.desk.check_room(question.session.as_deref(), weight)?;
             let timeout = question.timeout;
-            let number = state.desk.open(Opening { question, weight, timeout, elsewhere }, now);
+            let number = state.desk.open(Opening { question, weight, timeout, elsewhere, context }, now);
             state.askers.insert(number, Waiting::Asker { decided: told, has_it_when_told });
             Ok::<_, Refusal>(state.desk.id(number))
         })?;
@@ -153,7 +167,7 @@ impl LocalDesk {
     /// Asks a program's question, and waits until it is settled. Dropping the future withdraws the question. The
     /// responder gets its verdict at once, without waiting until the program polls the future.
     pub(super) async fn ask(&self, question: Question) -> Result<Settlement, Refusal> {
-        let mut asked = self.open_for(question, true, 0, true)?;
+        let mut asked = self.open_for(question, None, true, 0, true)?;
         Ok(asked.decided().await)
     }
 

@@ -4,8 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::{BridgeName, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
-    question::{Provenance, Question},
+    desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
+    question::{Context, Provenance, Question},
 };
 use futures::future::join_all;
 use tokio::{sync::watch, time::timeout};
@@ -153,7 +153,7 @@ impl JoinedInbox {
     }
 
     /// Returns whether this shows the questions at the other end of a link.
-    fn shows(&self, name: &LinkName) -> bool {
+    pub(super) fn shows(&self, name: &LinkName) -> bool {
         match self.part {
             Part::All => true,
             Part::Here(_) => name.is_here(),
@@ -199,13 +199,6 @@ impl JoinedInbox {
     pub async fn follow(&self) -> Result<(), DiscoveryError> {
         let shared = &self.shared;
         follow::follow(&shared.connections, &shared.reach, |bridge| shared.means(bridge)).await
-    }
-
-    /// Returns whether a person is looking at the questions of this bridge. A bridge that does not reply counts as no.
-    pub async fn is_watched(&self, bridge: &BridgeName) -> bool {
-        let (_, Some(peer)) = self.connections().peer_of(bridge) else { return false };
-        let Ok(Ok(statuses)) = timeout(limits::PATIENCE, peer.statuses()).await else { return false };
-        statuses.iter().any(|status| status.bridge == *bridge && status.watched)
     }
 
     /// Returns the directories of the sockets of this machine's bridges. `None` if other machines are asked alone.
@@ -360,6 +353,10 @@ impl Inbox for JoinedInbox {
             Ok(record) => Ok(record),
             Err(missing) => recall(self.ledger(), typed, missing.into()).await,
         }
+    }
+
+    async fn context(&self, record: &Record) -> Result<Arc<Context>, Refusal> {
+        self.led_to(record).await
     }
 
     async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {

@@ -23,6 +23,7 @@ mod selected;
 mod stores;
 mod submit;
 mod tell;
+mod told;
 
 pub use gaps::Gaps;
 pub use joined::JoinedInbox;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
-    question::Provenance,
+    question::{Context, Provenance},
 };
 
 use super::{name::LinkName, reported::LinkReport};
@@ -160,6 +160,18 @@ impl Peer {
             Peer::Within(within) => {
                 let found = within.inbox.look_up(&within.there(typed)).await;
                 found.map(|record| Some(within.here(record))).map_err(|refusal| within.refused(refusal))
+            }
+        }
+    }
+
+    /// Returns what led to a question: see [`Inbox::context`](crate::inbox::Inbox::context).
+    pub(super) async fn context(&self, record: &Record) -> Result<Arc<Context>, CallError> {
+        match self {
+            Peer::Connected(client) => client.context(&record.id).await.map(Arc::new),
+            Peer::Within(within) => {
+                let known = within.inbox.look_up(&within.there(&IdPrefix::from(&record.id))).await;
+                let known = known.map_err(|refusal| within.refused(refusal))?;
+                within.inbox.context(&known).await.map_err(|refusal| within.refused(refusal))
             }
         }
     }

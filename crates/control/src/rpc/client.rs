@@ -7,7 +7,7 @@ use std::{io, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
-    question::{Provenance, Question, input::AnswerInput},
+    question::{Context, Provenance, Question, input::AnswerInput},
     wire,
 };
 use jsonrpsee::core::{
@@ -176,6 +176,14 @@ impl Client {
     /// Returns one question, by its ID or a prefix of it.
     pub async fn get(&self, typed: &IdPrefix) -> Result<CallReply<Record>, CallError> {
         self.record(method::GET, params([("id", json(&self.there(typed).to_string()))])).await
+    }
+
+    /// Returns what led to a question. It is empty if that is not known.
+    pub async fn context(&self, id: &QuestionId) -> Result<Context, CallError> {
+        let id = self.there(&IdPrefix::from(id));
+        let context: CallReply<Context> =
+            self.call(method::CONTEXT, params([("id", json(&id.to_string()))])).await?;
+        Ok(context.value.unwrap_or_default())
     }
 
     /// Returns the questions that were settled last and that the bridge still remembers, latest first.

@@ -73,6 +73,14 @@ impl Connection {
     }
 }
 
+/// Waits until a reply of so many bytes may be made over the connection of a call: see [`Connection::reserve`].
+pub(super) async fn reserve(budgets: &Budgets, extensions: &Extensions, bytes: usize) -> RpcResult<()> {
+    match extensions.get::<Connection>() {
+        Some(connection) => connection.reserve(budgets, bytes).await,
+        None => Ok(()),
+    }
+}
+
 /// Returns a refusal as a JSON-RPC error: its code, its text, and its details under `data`.
 pub(super) fn error(refusal: Refusal) -> ErrorObjectOwned {
     ErrorObjectOwned::owned(refusal.kind().code, refusal.to_string(), Some(refusal.detail()))

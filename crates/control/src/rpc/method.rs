@@ -12,6 +12,8 @@ pub const LOST: &str = "question_lost";
 pub const HISTORY: &str = "question_history";
 /// Returns one question: `{id}` → [`askbridge_core::desk::Record`].
 pub const GET: &str = "question_get";
+/// Returns what led to a question: `{id}` → [`askbridge_core::question::Context`]. It is empty if that is not known.
+pub const CONTEXT: &str = "question_context";
 /// Answers a question: `{id, answer, seen?, by?}` → [`askbridge_core::desk::Record`]. `seen` is the edition that its
 /// responder saw.
 pub const ANSWER: &str = "question_answer";

@@ -15,9 +15,9 @@ use jsonrpsee::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
-    connection::{Budgets, Connection, error, is_of_agent, wait},
+    connection::{Budgets, Connection, error, is_of_agent, reserve, wait},
     history::{HistoryListing, HistoryParams},
-    kept, machines, method,
+    kept, lookup, machines, method,
     protocol::{Listing, LostListing, OutlineListing, deltas},
 };
 use crate::{
@@ -79,6 +79,7 @@ impl Methods {
         let mut module = RpcModule::new(context);
         let registered =
             register(&mut module).and_then(|()| module.merge(machines::methods(inbox.clone(), &budgets)?));
+        let registered = registered.and_then(|()| module.merge(lookup::methods(inbox.clone(), &budgets)?));
         let registered = registered.and_then(|()| module.merge(kept::methods(inbox, &budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
         Methods { module: module.into(), budgets, peer: None, by: None }
@@ -157,11 +158,6 @@ struct SettledParams {
 }
 
 #[derive(Deserialize)]
-struct GetParams {
-    id: String,
-}
-
-#[derive(Deserialize)]
 struct AnswerParams {
     id: String,
     answer: AnswerInput,
@@ -202,10 +198,6 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
     })?;
     module.register_async_method(method::HISTORY, async |params, context, extensions| {
         context.history(read_optional(&params)?.unwrap_or_default(), &extensions).await
-    })?;
-    module.register_async_method(method::GET, async |params, context, extensions| {
-        let GetParams { id } = read(&params)?;
-        context.get(&id, &extensions).await
     })?;
     register_waiting(module)?;
     module.register_async_method(method::STATUS, async |_, context, _| -> RpcResult<Vec<BridgeStatus>> {
@@ -302,19 +294,8 @@ impl<I: Inbox> Context<I> {
         Ok(past.into())
     }
 
-    async fn get(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
-        let typed: IdPrefix = id.parse().map_err(|_| error(Refusal::NotFound))?;
-        // `look_up` and not `find`: only the bridge remembers a question that was settled before this server started.
-        let record = self.inbox.look_up(&typed).await.map_err(error)?;
-        self.reserve(extensions, record.size()).await?;
-        Ok(record)
-    }
-
     async fn reserve(&self, extensions: &Extensions, bytes: usize) -> RpcResult<()> {
-        match extensions.get::<Connection>() {
-            Some(connection) => connection.reserve(&self.budgets, bytes).await,
-            None => Ok(()),
-        }
+        reserve(&self.budgets, extensions, bytes).await
     }
 
     /// Returns the question with this ID, if this connection may settle it. Settling a question requires its full ID.

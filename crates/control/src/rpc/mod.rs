@@ -7,6 +7,7 @@ pub mod history;
 pub mod host;
 mod kept;
 mod line;
+mod lookup;
 mod machines;
 pub mod method;
 pub mod methods;

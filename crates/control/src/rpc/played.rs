@@ -83,7 +83,13 @@ impl PlayedBridge {
 
     /// Asks, and returns the number of the question once the inbox has it.
     pub async fn ask(&mut self, question: Question) -> u64 {
-        let opening = Opening { question: Arc::new(question), weight: 1, timeout: None, elsewhere: false };
+        let opening = Opening {
+            question: Arc::new(question),
+            weight: 1,
+            timeout: None,
+            elsewhere: false,
+            context: None,
+        };
         let number = self.desk.open(opening, Duration::ZERO);
         self.hand_over().await;
         number

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Settlement, Submission},
-    question::{Provenance, Question},
+    question::{Context, Provenance, Question},
 };
 use futures::future::BoxFuture;
 use jsonrpsee::types::Request;
@@ -90,6 +90,10 @@ impl Inbox for OneMachine {
 
     async fn look_up(&self, typed: &IdPrefix) -> Result<Arc<Record>, Refusal> {
         self.0.look_up(typed).await
+    }
+
+    async fn context(&self, record: &Record) -> Result<Arc<Context>, Refusal> {
+        self.0.context(record).await
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {

@@ -55,7 +55,7 @@ impl Core {
                     None if !line.whole => self.pending.forget_responded(),
                     None => {}
                 }
-                self.agent_talks(method, &message, line);
+                self.agent_talks(method, &message, line, now);
             }
             (None, Some(id)) if message.responds() => self.agent_response(id, &message, line, now),
             _ => self.base.actions.push(Action::Forward),
@@ -63,10 +63,12 @@ impl Core {
     }
 
     /// Forwards a line that is no question.
-    fn agent_talks(&mut self, method: &str, message: &Message<'_>, line: &Line) {
+    fn agent_talks(&mut self, method: &str, message: &Message<'_>, line: &Line, now: Duration) {
         if method == SESSION_UPDATE {
             self.hint_before(message);
-            if let Some(update) = CallUpdate::read(message, line.whole) {
+            let update = CallUpdate::read(message, line.whole);
+            self.hear(line, update.as_ref(), now);
+            if let Some(update) = update {
                 self.note_call(&update);
             }
         }
@@ -79,7 +81,7 @@ impl Core {
             // The ID may stand behind the held beginning of the line, so it may be that of any settled question.
             self.pending.forget_responded();
         }
-        self.agent_talks(SESSION_UPDATE, message, line);
+        self.agent_talks(SESSION_UPDATE, message, line, now);
         if self.protocol == Protocol::V2 {
             self.agent_states(message, now);
         }
@@ -125,7 +127,7 @@ impl Core {
         let params = message.params.unwrap_or_default();
         match self.read(method, params, &made_up) {
             Ok(Some(asked)) if is_permission(&asked) && !self.lists_permission(id, now) => {
-                self.ordinary_request(method, id, message, line);
+                self.ordinary_request(method, id, message, line, now);
             }
             Ok(Some(asked)) => {
                 // A question that has its own ID does not use up this number.
@@ -133,9 +135,9 @@ impl Core {
                 self.question(id, asked, line, now);
             }
             // A client that shows this method may understand a request that the bridge cannot read.
-            Err(_) if self.shows_method(method) => self.ordinary_request(method, id, message, line),
+            Err(_) if self.shows_method(method) => self.ordinary_request(method, id, message, line, now),
             Err(wrong) => self.refuse(id, &wrong),
-            Ok(None) => self.ordinary_request(method, id, message, line),
+            Ok(None) => self.ordinary_request(method, id, message, line, now),
         }
     }
 
@@ -155,10 +157,17 @@ impl Core {
         dialect::shown_by(method).is_some_and(|clients| clients != ShownBy::Extension && self.shows(clients))
     }
 
-    fn ordinary_request(&mut self, method: &str, id: &str, message: &Message<'_>, line: &Line) {
+    fn ordinary_request(
+        &mut self,
+        method: &str,
+        id: &str,
+        message: &Message<'_>,
+        line: &Line,
+        now: Duration,
+    ) {
         self.pending.forget(id);
         self.note_unread(method, id, message.params.unwrap_or_default());
-        self.agent_talks(method, message, line);
+        self.agent_talks(method, message, line, now);
     }
 
     fn refuse(&mut self, id: &str, wrong: &str) {
@@ -259,7 +268,8 @@ impl Core {
             self.base.actions.push(renamed.map_or(Action::Forward, |bytes| Action::ForwardAs(bytes.into())));
         }
         let elsewhere = matches!(presentation, Presentation::None);
-        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere };
+        let context = self.base.heard.before(&question);
+        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere, context };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
         let in_turn = question.session.as_deref().is_some_and(|session| self.turns.runs_in(session));
@@ -352,7 +362,10 @@ impl Core {
         if self.sessions.awaits(id) {
             self.sessions.responded(id, message.result);
             let session = message.result.and_then(|result| scan::text(scan::member(result, "sessionId")?));
-            session.inspect(|session| self.tool_calls.forget(session));
+            if let Some(session) = session {
+                self.tool_calls.forget(&session);
+                self.base.heard.forget(&session, now);
+            }
             return self.base.actions.push(Action::Forward);
         }
         if self.tool_calls.awaits(id) {

@@ -76,6 +76,7 @@ impl Core {
     /// not read the answer to a question.
     pub(super) fn turn_over(&mut self, session: &str, now: Duration) {
         self.tool_calls.end_turn(session);
+        self.base.heard.pause(session, now);
         let of_turn = |open: &OpenQuestion| open.in_turn && open.question.session.as_deref() == Some(session);
         self.over_where(|open| of_turn(open) && open.ends_with_turn(), now);
         for number in self.pending.numbers(|open| of_turn(open) && open.question.blocking) {

@@ -39,7 +39,7 @@ impl Core {
             }
             (Some(ClientMethod::Initialize), Some(id)) => self.client_initialize(id, &message, line),
             (Some(ClientMethod::NewSession), Some(id)) => self.new_session(id, &message),
-            (Some(ClientMethod::OpenSession), Some(id)) => self.open_session(id, &message),
+            (Some(ClientMethod::OpenSession), Some(id)) => self.open_session(id, &message, now),
             (Some(ClientMethod::Prompt), Some(id)) => self.prompt(id, &message, line, now),
             (Some(ClientMethod::CancelTurn), _) => self.cancel_turn(&message, now),
             (Some(ClientMethod::CloseSession), _) => self.close_session(&message, now),
@@ -87,9 +87,11 @@ impl Core {
         self.base.actions.push(Action::Forward);
     }
 
-    fn open_session(&mut self, id: &str, message: &Message<'_>) {
+    fn open_session(&mut self, id: &str, message: &Message<'_>, now: Duration) {
         if let Some(session) = message.session() {
             self.tool_calls.load(id, &session);
+            // The agent says again what it said before.
+            self.base.heard.forget(&session, now);
             if let Some(folder) = folder(message) {
                 self.sessions.open(&session, &folder);
             }
@@ -153,6 +155,7 @@ impl Core {
         if let Some(session) = message.session() {
             self.end_session(&session, Reason::SessionClosed, |_| true, now);
             self.tool_calls.forget(&session);
+            self.base.heard.forget(&session, now);
             self.turns.rest(&session);
         }
         self.base.actions.push(Action::Forward);

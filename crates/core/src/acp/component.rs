@@ -209,7 +209,12 @@ impl Component {
             return refuse(link, line, why);
         };
         let actions = match link.core.judge(from, &line.bytes) {
-            Verdict::Forward | Verdict::ForwardAlike(_) => vec![Action::Forward],
+            Verdict::Forward | Verdict::ForwardAlike(_) => {
+                if from == Peer::Agent && line.whole {
+                    link.core.base.heard.hear(&line.bytes, now);
+                }
+                vec![Action::Forward]
+            }
             Verdict::Intercept | Verdict::InterceptBeginning => {
                 protocol::handle_line(&mut link.core, from, line, now)
             }

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     capabilities,
     config::Config,
+    heard,
     hint::Hints,
     pending::{OpenQuestions, Silence},
     sessions::Turns,
@@ -53,7 +54,7 @@ pub struct Core {
 impl Core {
     pub(super) fn new(config: Config) -> Self {
         Core {
-            base: Base::new(&config.common),
+            base: Base::new(&config.common).hearing(heard::read),
             config,
             pending: OpenQuestions::default(),
             turns: Turns::default(),

@@ -12,6 +12,7 @@ mod client;
 mod component;
 pub mod config;
 mod core;
+mod heard;
 mod hint;
 #[cfg(test)]
 mod life;

@@ -1,12 +1,16 @@
 //! Reads the requests of the agent as questions, with what is known of the agent and of its tool calls. Remembers those
 //! that seem to ask a person and cannot be read: they are forwarded unchanged, and if the client has no answer either, the
-//! chat says what was asked. Nobody answers them by a guess, which the agent could read as anything.
+//! chat says what was asked. Nobody answers them by a guess, which the agent could read as anything. Hands what the agent
+//! says in an update to what is heard of it.
+
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::{
     core::Core,
     hint,
+    tool_calls::CallUpdate,
     unread::{self, UnreadRequest},
 };
 use crate::{
@@ -14,7 +18,7 @@ use crate::{
         self, AgentQuestion, ReplyFormat, elicitation,
         permission::{self, PermissionReply},
     },
-    engine::{Action, Peer},
+    engine::{Action, Line, Peer},
     limits,
     question::Question,
     wire::{envelope::Message, id::RequestId, line, method::SESSION_UPDATE, scan},
@@ -64,6 +68,20 @@ impl Core {
         let Some((session, asks)) = session.zip(unread::text(params)) else { return };
         if session.len() <= limits::SESSION {
             self.unread.put(UnreadRequest { id: RequestId::new(id), session, asks: hint::cut(&asks) });
+        }
+    }
+
+    /// Hears what the agent says in an update that was intercepted.
+    pub(super) fn hear(&mut self, line: &Line, update: Option<&CallUpdate<'_>>, now: Duration) {
+        match update {
+            // The copy of a short line is cheaper than what it says, which may never be asked for.
+            Some(update) if !line.whole || line.bytes.len() > limits::HEARD_TAIL => {
+                if let Some(said) = update.said() {
+                    self.base.heard.call(&said, now);
+                }
+            }
+            _ if line.whole => self.base.heard.hear(&line.bytes, now),
+            _ => {}
         }
     }
 

@@ -9,8 +9,10 @@ use std::{borrow::Cow, cell::Cell, collections::VecDeque};
 
 use memchr::memmem;
 
+use super::heard;
 use crate::{
     limits,
+    question::SaidCall,
     wire::{envelope::Message, frame::Verdict, id::RequestId, scan},
 };
 
@@ -40,6 +42,8 @@ pub(super) struct CallUpdate<'a> {
     begins: bool,
     /// Whether the call is over, if the update says so.
     pub is_over: Option<bool>,
+    /// All that is known of the update.
+    known: &'a [u8],
 }
 
 impl<'a> CallUpdate<'a> {
@@ -67,7 +71,13 @@ impl<'a> CallUpdate<'a> {
             json: update.filter(|_| is_whole),
             begins: kind.is_some_and(|kind| kind == "tool_call"),
             is_over: status.map(|status| OVER.contains(&&*status)),
+            known,
         })
+    }
+
+    /// Returns what it says of its call, in a few words. `None` if it does not name the call.
+    pub(super) fn said(&self) -> Option<SaidCall<'_>> {
+        heard::call(self.session.clone(), self.known)
     }
 
     /// Returns whether it is about the call with this ID. The beginning of an update may be about any call of its

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use super::{Asker, BridgeName, Timestamp};
 use crate::{
     limits,
-    question::{Answer, Provenance, Question},
+    question::{Answer, Context, Provenance, Question},
 };
 
 /// The setup of a desk.
@@ -51,6 +51,8 @@ pub struct Opening {
     pub timeout: Option<Duration>,
     /// Whether the client cannot show it.
     pub elsewhere: bool,
+    /// What led to it, if that is known.
+    pub context: Option<Arc<Context>>,
 }
 
 /// The actions of a responder on an open question.

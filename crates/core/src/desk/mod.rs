@@ -2,6 +2,7 @@
 //! How a question is asked and delivered on some wire is left to the rooms above. Pure: time is passed in.
 
 pub mod callbacks;
+mod contexts;
 pub mod event;
 pub mod id;
 pub mod input;

@@ -121,7 +121,8 @@ impl World {
             return;
         }
         let question = question("Why?", named);
-        let number = self.desk.open(Opening { question, weight, timeout, elsewhere: false }, self.now);
+        let number =
+            self.desk.open(Opening { question, weight, timeout, elsewhere: false, context: None }, self.now);
         let mut asked = ModelQuestion {
             life: Life::Open,
             session: session.to_owned(),

@@ -288,7 +288,8 @@ mod tests {
             let mut question = Question::clone(&question("Why?", None));
             question.timeout = own;
             let timeout = [own, Some(10 * SECOND)].into_iter().flatten().min();
-            let opening = Opening { question: Arc::new(question), weight: 1, timeout, elsewhere: false };
+            let opening =
+                Opening { question: Arc::new(question), weight: 1, timeout, elsewhere: false, context: None };
             desk.open(opening, Duration::from_secs(now))
         };
         let (earlier, later, own, extended) =

@@ -10,7 +10,9 @@ use serde_json::Value as Json;
 use super::{BridgeName, QuestionId, Timestamp};
 use crate::{
     dialect::program,
-    question::{Allowed, Answer, Outcome, Provenance, Purpose, Question, encoding::open_enum, json_text},
+    question::{
+        Allowed, Answer, Context, Outcome, Provenance, Purpose, Question, encoding::open_enum, json_text,
+    },
 };
 
 open_enum! {
@@ -72,6 +74,12 @@ pub struct Record {
     /// How the same question ended when it was asked before, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Box<EarlierDecision>>,
+    /// Whether it is known what led to the question. The process that has the question tells it by request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_context: bool,
+    /// What led to the question, where this process has it. It is part of no list, no event and no journal.
+    #[serde(skip)]
+    pub context: Option<Arc<Context>>,
     /// How the question was settled. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settlement: Option<Box<Settlement>>,
@@ -96,9 +104,18 @@ impl Record {
             turn_over: false,
             kept: None,
             earlier: None,
+            has_context: false,
+            context: None,
             settlement: None,
             used: None,
         }
+    }
+
+    /// Returns the record with what led to its question.
+    #[must_use]
+    pub fn after(mut self, context: Option<Arc<Context>>) -> Self {
+        (self.has_context, self.context) = (context.is_some(), context);
+        self
     }
 
     /// Returns the record with this settlement, in which secrets are redacted.

@@ -35,7 +35,8 @@ pub(super) fn question(label: &str, session: Option<&str>) -> Arc<Question> {
 
 /// Opens a question with this timeout, at the start.
 pub(super) fn open(desk: &mut Desk, timeout: Option<Duration>) -> u64 {
-    let opening = Opening { question: question("Why?", None), weight: 10, timeout, elsewhere: false };
+    let opening =
+        Opening { question: question("Why?", None), weight: 10, timeout, elsewhere: false, context: None };
     desk.open(opening, Duration::ZERO)
 }
 

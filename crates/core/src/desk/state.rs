@@ -184,9 +184,10 @@ impl Desk {
     /// Opens a question again under the number and since the time that it had on an earlier desk of the same bridge. The
     /// numbers of later questions are higher.
     pub fn reopen(&mut self, number: u64, opening: Opening, since: Duration) {
-        let Opening { question, weight, timeout, elsewhere } = opening;
+        let Opening { question, weight, timeout, elsewhere, context } = opening;
         self.last = self.last.max(number);
-        let mut record = Record::new(self.id(number), question, self.at(since));
+        let context = context.and_then(|context| self.fitting(context));
+        let mut record = Record::new(self.id(number), question, self.at(since)).after(context);
         record.elsewhere = elsewhere;
         let entry = Entry {
             record: Arc::new(record),
@@ -427,8 +428,13 @@ mod tests {
     #[test]
     fn a_question_of_an_earlier_desk_keeps_its_number_and_its_times() {
         let mut desk = desk();
-        let opening =
-            |timeout| Opening { question: question("q", None), weight: 10, timeout, elsewhere: true };
+        let opening = |timeout| Opening {
+            question: question("q", None),
+            weight: 10,
+            timeout,
+            elsewhere: true,
+            context: None,
+        };
         let (opened, timeout) = (Duration::from_secs(5), Duration::from_secs(60));
         desk.reopen(7, opening(Some(timeout)), opened);
         desk.reopen(3, opening(None), Duration::ZERO);
@@ -512,6 +518,7 @@ mod tests {
                 weight,
                 timeout: None,
                 elsewhere: false,
+                context: None,
             };
             assert_eq!(desk.open(opening, Duration::ZERO), number);
             Ok::<_, String>(number)

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{
     event::{Action, Output},
+    heard::{Heard, Reader},
     lifecycle::Lifecycle,
 };
 use crate::{
@@ -30,6 +31,8 @@ pub struct Base {
     pub desk: Desk,
     /// The actions that follow from the current line or event.
     pub actions: Vec<Action>,
+    /// What the agent said, for the questions that it asks later.
+    pub heard: Heard,
     pub(super) lifecycle: Lifecycle,
     /// How long a question that opens now may stay open.
     timeout: Option<Duration>,
@@ -51,12 +54,19 @@ impl Base {
         Base {
             desk: Desk::new(setup),
             actions: Vec::new(),
+            heard: Heard::new(None),
             lifecycle: Lifecycle::new(config.grace),
             timeout: config.timeout,
             has_ledger: config.has_ledger,
             introduced: Introductions::default(),
             is_introduced: false,
         }
+    }
+
+    /// Returns the common part of a core that hears what its agent says. `reader` reads the agent's lines.
+    #[must_use]
+    pub fn hearing(self, reader: Reader) -> Self {
+        Base { heard: Heard::new(Some(reader)), ..self }
     }
 
     /// Returns how long a question may stay open: the shorter time, where both the agent and the user have one.

@@ -236,7 +236,12 @@ impl<P: Protocol> Bridge<P> {
             return 0;
         }
         let line = match piece {
-            Piece::Run(bytes) => return self.forward(from, bytes),
+            Piece::Run(bytes) => {
+                if from == Peer::Agent {
+                    self.link.core.base_mut().heard.hear(&bytes, now);
+                }
+                return self.forward(from, bytes);
+            }
             Piece::Line(bytes) => Line { bytes, whole: true },
             Piece::Head(bytes) => Line { bytes, whole: false },
         };

@@ -6,6 +6,7 @@
 pub mod base;
 pub mod bridge;
 pub mod event;
+pub mod heard;
 pub mod lifecycle;
 pub mod link;
 pub mod protocol;
@@ -15,6 +16,7 @@ pub mod settled_ids;
 pub use base::{Base, Config, HasBase, Introduction, Introductions};
 pub use bridge::Bridge;
 pub use event::{Action, Event, Line, Output, Peer, UnansweredReason};
+pub use heard::Heard;
 pub use link::Link;
 pub use protocol::{Protocol, SharedConnection};
 pub use sessions::Sessions;

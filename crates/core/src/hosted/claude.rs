@@ -12,14 +12,14 @@ use crate::{
     dialect::{
         Rejection,
         claude::{
-            ControlReply,
+            self, ControlReply,
             control::{self, Init, Kind, PendingRequests, Request},
             request,
         },
     },
     engine::{Base, Introduction, Peer, Sessions},
     limits,
-    question::{Answer, Outcome, Question},
+    question::{Answer, Outcome, Question, Said},
 };
 
 /// The subtype of the request with which the host starts, and with which it reconnects.
@@ -53,6 +53,10 @@ impl HostProtocol for Claude {
             (Kind::Undecided, _) => LineClass::Undecided,
             (Kind::Cancel | Kind::Init | Kind::Other, _) => LineClass::Ordinary,
         }
+    }
+
+    fn said(line: &[u8], tell: &mut dyn FnMut(Said<'_>)) {
+        claude::said(line, tell);
     }
 
     fn awaits(&self, id: &str) -> bool {

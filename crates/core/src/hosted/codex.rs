@@ -15,7 +15,7 @@ use crate::{
     },
     engine::{Base, Introduction, Peer, Sessions},
     limits,
-    question::{Answer, Outcome, Question},
+    question::{Answer, Outcome, Question, Said},
     wire::{
         envelope::{Envelope, Message, peek},
         line,
@@ -62,6 +62,10 @@ impl HostProtocol for Codex {
             (Envelope::Batch | Envelope::Opaque, _) => LineClass::Ordinary,
             (Envelope::Undecided, _) => LineClass::Undecided,
         }
+    }
+
+    fn said(line: &[u8], tell: &mut dyn FnMut(Said<'_>)) {
+        codex::said(line, tell);
     }
 
     fn awaits(&self, id: &str) -> bool {

@@ -36,7 +36,7 @@ pub struct Core<S: HostProtocol> {
 impl<S: HostProtocol> Core<S> {
     pub(super) fn new(config: Config) -> Self {
         Core {
-            base: Base::new(&config),
+            base: Base::new(&config).hearing(S::said),
             config,
             protocol: S::default(),
             pending: OpenQuestions::default(),
@@ -78,7 +78,12 @@ impl<S: HostProtocol> Core<S> {
             return self.forget_request(&line.bytes);
         }
         let fallback_id = format!("askbridge-{}", self.made_up + 1);
-        match self.protocol.agent_says(&mut self.base, &line.bytes, &fallback_id) {
+        let message = self.protocol.agent_says(&mut self.base, &line.bytes, &fallback_id);
+        // A question says itself what it is about, and would take the room of what led to it.
+        if !matches!(message, AgentMessage::Asks(_) | AgentMessage::Waits(_)) {
+            self.base.heard.hear(&line.bytes, now);
+        }
+        match message {
             AgentMessage::Asks(ask) => {
                 self.made_up += u64::from(ask.question.id == fallback_id);
                 self.ask(*ask, now);
@@ -155,7 +160,8 @@ impl<S: HostProtocol> Core<S> {
             return;
         }
         let timeout = self.base.timeout(&question);
-        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false };
+        let context = self.base.heard.before(&question);
+        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false, context };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
         self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, amendable, reply });

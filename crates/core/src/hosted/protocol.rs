@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::{
     dialect::Rejection,
     engine::{Base, Peer, Sessions},
-    question::{Answer, Outcome, Question},
+    question::{Answer, Outcome, Question, Said},
 };
 
 /// The class of a line, by its first members.
@@ -87,6 +87,9 @@ pub trait HostProtocol: Debug + Default {
 
     /// Returns the class of a line of this peer, or of the beginning of one. It reads no more than necessary.
     fn glance<'a>(&self, from: Peer, line: &'a [u8]) -> LineClass<'a>;
+
+    /// Tells what the agent says to its person in a line, if anything.
+    fn said(line: &[u8], tell: &mut dyn FnMut(Said<'_>));
 
     /// Returns whether the agent's response to this request of the host must be read.
     fn awaits(&self, id: &str) -> bool;

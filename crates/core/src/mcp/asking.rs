@@ -107,7 +107,8 @@ impl Core {
         self.base.desk.check_room(None, weight).map_err(|full| full.to_string())?;
         let question = Arc::new(question);
         let timeout = self.base.timeout(&question);
-        let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: !shows };
+        let opening =
+            Opening { question: Arc::clone(&question), weight, timeout, elsewhere: !shows, context: None };
         let number = self.base.desk.open(opening, now);
         self.base.tell();
         self.pending.open(number, OpenQuestion { question, source, calls, host_asked: shows.then_some(now) });

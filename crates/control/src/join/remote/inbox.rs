@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
-    question::{Provenance, Question},
+    question::{Context, Provenance, Question},
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -113,6 +113,15 @@ impl Inbox for Holder {
             }
             _ => found,
         }
+    }
+
+    async fn context(&self, record: &Record) -> Result<Arc<Context>, Refusal> {
+        let Some(client) = self.connected().filter(|_| record.has_context) else {
+            return Ok(Arc::default());
+        };
+        let _turn = self.shared.turn.acquire().await;
+        let asked = timeout(limits::PATIENCE, client.context(&record.id)).await;
+        Ok(Arc::new(asked.unwrap_or(Err(CallError::Gone))?))
     }
 
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {

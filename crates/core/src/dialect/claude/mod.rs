@@ -11,6 +11,7 @@ pub mod hook;
 mod permission;
 pub mod questions;
 pub mod request;
+mod said;
 #[cfg(test)]
 mod tests;
 pub mod tool_call;
@@ -20,5 +21,6 @@ pub use call::{ClaudeReply, read};
 pub use hook::{HookCall, HookEvent, HookReply};
 pub use questions::ClaudeForm;
 pub use request::ControlReply;
+pub use said::said;
 pub use tool_call::ToolCall;
 pub use watch::{Status, Watch};

@@ -13,8 +13,10 @@ mod elicitation;
 pub mod file_change;
 pub mod reply;
 pub mod request;
+mod said;
 mod user_input;
 
 pub use file_change::{Changes, contradict};
 pub use reply::CodexReply;
 pub use request::{METHODS, read};
+pub use said::said;
