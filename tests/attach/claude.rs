@@ -327,6 +327,38 @@ fn an_agent_that_is_killed_leaves_no_hook() {
 }
 
 #[test]
+fn what_led_to_a_permission_is_at_the_end_of_the_transcript() {
+    let machine = TestMachine::new();
+    let agent = machine.start(&["mock-agent"]);
+    let transcript = machine.path().join("s.jsonl");
+    let line = |session: &str, content: Value| {
+        json!({ "type": "assistant", "sessionId": session, "message": { "content": content } }).to_string()
+    };
+    let tool = |id: &str, command: &str| json!([{ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command } }]);
+    let lines = [
+        line("other", json!([{ "type": "text", "text": "Elsewhere." }])),
+        line("s", json!([{ "type": "text", "text": "I build it now." }])),
+        line("s", tool("t1", "ls")),
+        line("s", tool("t2", "make")),
+    ];
+    fs::write(&transcript, lines.join("\n") + "\n").expect("it is written");
+    let mut command = machine.command(&["hook", "claude"]);
+    command.env("ASKBRIDGE_CLAUDE_GRACE", "0s").env("CLAUDE_PID", agent.id().to_string());
+    let mut hook = Process::spawn(&mut command);
+    let call = json!({
+        "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
+        "tool_name": "Bash", "tool_input": { "command": "make" },
+    });
+    hook.send(&call.to_string());
+    hook.close_stdin();
+    let id = machine.question();
+    let led = machine.ok(&["show", "--context", &id]);
+    assert_eq!(led, "I build it now.\n\nIts last tool call:\n  in progress  ls\n");
+    machine.does(&["allow", &id, "--yes"]);
+    assert_eq!(end(hook).code, 0);
+}
+
+#[test]
 fn a_transcript_that_is_no_file_is_not_waited_for() {
     let machine = TestMachine::new();
     let path = |name: &str| machine.path().join(name);

@@ -15,6 +15,8 @@ const MIB: usize = 1024 * KIB;
 pub const HOOK: usize = 4 * MIB;
 /// Size of the end of a transcript that is searched for a pending tool call, which is on one of the last lines.
 pub const TRANSCRIPT_TAIL: u64 = 8 * MIB as u64;
+/// Size of the end of a transcript that is read for what led to a question: a line may have a file that a tool read.
+pub const TRANSCRIPT_LED: u64 = 256 * KIB as u64;
 /// Interval at which `askbridge attach` looks for agents.
 pub const ATTACH_LOOK: Duration = Duration::from_secs(2);
 /// How long one search for the agents of a kind may take.

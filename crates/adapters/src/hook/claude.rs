@@ -19,7 +19,10 @@ use askbridge_core::{
 use askbridge_os::signals::{Signals, runtime};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use super::ends::{self, CountedDecision, DialogWatcher, Spool, has_ended};
+use super::{
+    ends::{self, CountedDecision, DialogWatcher, Spool, has_ended},
+    led,
+};
 use crate::{AgentIdentity, AgentInbox, AgentInboxes, limits};
 
 /// The agent's name, as responders see it.
@@ -133,7 +136,8 @@ impl WaitingQuestion {
         let timeout = is_locked.then_some(settings.pass_after).or(question.timeout);
         let asking = Question { agent: Some(AGENT.into()), timeout, ..question.clone() };
         // A locked dialog does not show the question, so the desk must know that only responders can answer.
-        let asked = hosted.desk.open(asking, is_locked, 0).map_err(|error| error.to_string())?;
+        let context = led::before(call, ends.call());
+        let asked = hosted.desk.open_after(context, asking, is_locked).map_err(|error| error.to_string())?;
         let now = Instant::now();
         Ok(WaitingQuestion {
             asked,

@@ -64,6 +64,11 @@ impl DialogWatcher {
         self.watch.as_ref().is_some_and(Watch::is_found)
     }
 
+    /// Returns the ID of the call in the transcript, if it was found.
+    pub(super) fn call(&self) -> Option<&str> {
+        self.watch.as_ref()?.call()
+    }
+
     /// After a decision was printed, returns whether it counted, if the transcript shows that by now.
     pub(super) fn counted(&mut self) -> Option<CountedDecision> {
         let outcome = self.written()?;

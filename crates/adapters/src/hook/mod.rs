@@ -5,5 +5,6 @@
 
 mod claude;
 mod ends;
+mod led;
 
 pub use claude::{HookSettings, run};

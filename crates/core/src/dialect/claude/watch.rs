@@ -90,6 +90,11 @@ impl Watch {
         !self.calls.is_empty()
     }
 
+    /// Returns the ID of the call in the transcript that is most likely the watched call.
+    pub fn call(&self) -> Option<&str> {
+        self.calls.last().map(String::as_str)
+    }
+
     /// Returns whether the end that [`Watch::line`] returned last was decided by a hook. If the transcript does not say
     /// who decided, a hook is assumed, except for a rejection by the user.
     pub fn is_by_hook(&self) -> bool {
