@@ -23,6 +23,7 @@ impl Browser {
         self.until(&format!("rows {expected:?}"), &expression, &[json!(expected)]).await;
     }
 
+    /// Takes a picture, for a person to look at.
     pub(crate) async fn shot(&self, name: &str) {
         let image = self.command("a screenshot", self.client.screenshot()).await;
         std::fs::write(shots().join(format!("{name}.png")), image).unwrap();

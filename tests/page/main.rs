@@ -67,6 +67,9 @@ mod bar;
 mod changing;
 
 #[cfg(test)]
+mod led;
+
+#[cfg(test)]
 mod words;
 
 #[cfg(test)]

@@ -152,6 +152,7 @@ export class AskbridgeInbox extends HTMLElement {
     on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
     on(main, "askbridge-together", ({ detail }) => this.#settleAll(detail));
     on(main, "askbridge-extend", ({ detail }) => this.#send("question_extend", detail));
+    on(main, "askbridge-context", ({ target: card, detail }) => this.#lead(card, detail));
     on(main, "askbridge-draft", ({ target: card }) => {
       keepDraft(card.record.id, card.touched && card.draft);
       this.#later("render", 200, () => this.#render());
@@ -654,6 +655,11 @@ export class AskbridgeInbox extends HTMLElement {
     card.busy = false;
     this.#render();
     return record;
+  }
+
+  /** Asks for what led to a question. */
+  async #lead(card, { id }) {
+    card.context = await this.#connection.call("question_context", { id }).catch(({ message }) => ({ problem: message }));
   }
 
   #say(text) {

@@ -6,6 +6,7 @@ import { createArguments } from "./arguments.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, digit, entries, others } from "./field.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
+import { Led } from "./led.js";
 import { clear, stick } from "./pointer.js";
 import { Sight } from "./sight.js";
 import { pages, unshown } from "./beyond.js";
@@ -42,6 +43,8 @@ export class AskbridgeQuestion extends HTMLElement {
   #alike = [];
   /** The list of all of them, with what of it was in sight, while the person decides them together. */
   #together;
+  /** What led to the question. */
+  #led;
   /** Tells the page how much of its bottom the bar with the buttons covers. */
   #sizes = new ResizeObserver(() => {
     const height = this.#barHeight();
@@ -63,7 +66,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   connectedCallback() {
-    upgrade(this, "record", "draft", "busy", "failure");
+    upgrade(this, "record", "draft", "busy", "failure", "context");
     on(document, "visibilitychange", this.#look);
     this.#appear();
     this.#tick();
@@ -87,6 +90,7 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#record = record ?? null;
     if (!record) return fill(this.#root);
     const isSame = before?.id == record.id;
+    if (!isSame) this.#led = new Led(() => tell(this, "askbridge-context", { id: record.id }));
     // An answer that could not be delivered opens the question again, as it was proposed.
     const isAgain = !isOpen(before) && isOpen(record) && !this.touched;
     const isNew = !isSame || isAgain || before.turnOver != record.turnOver || !equal(before.question, record.question);
@@ -156,6 +160,11 @@ export class AskbridgeQuestion extends HTMLElement {
   set failure(failure) {
     this.#failure = failure ?? null;
     if (this.#record) this.#fail(failure?.fields ?? [], failure?.message);
+  }
+
+  /** What led to the question, by `QuestionContext` in schema/openrpc.json, or why it is not known: `{problem}`. */
+  set context(context) {
+    if (context) this.#led?.show(context);
   }
 
   /** Moves the focus to the first field; of a permission to the heading, so that no key allows it by chance. */
@@ -371,7 +380,8 @@ export class AskbridgeQuestion extends HTMLElement {
     on(parts.notice, "click", calm, true);
     const more = [rest, !isCommand && message != whole && message].map(text => text && prose(text));
     const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
-    fill(card, parts.notice, head, parts.title, more, parts.problem, form, parts.status);
+    const led = this.#record.hasContext && this.#led.node;
+    fill(card, parts.notice, head, parts.title, more, led, parts.problem, form, parts.status);
     fill(this.#root, card);
     this.#alone();
     this.#parts = parts;
