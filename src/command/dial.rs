@@ -7,8 +7,9 @@ use askbridge_control::{
     inbox::PROTOCOL,
     join::{JoinedInbox, OwnInboxes},
     rpc::{
+        caller::Caller,
         client::DIAL,
-        methods::{Caller, Methods},
+        methods::Methods,
         session,
         socket::{LineWriter, PipedLines},
     },

@@ -78,7 +78,7 @@ impl HttpArgs {
         allowed_hosts.extend(self.allow_host.iter().cloned());
         let token_file = self.token_file.clone().or_else(|| settings.path(&keys::INBOX_TOKEN_FILE));
         let allowed_origins = settings.get(&keys::INBOX_ALLOW_ORIGIN).0;
-        HttpSettings { token_file, allowed_hosts, allowed_origins }
+        HttpSettings { token_file, allowed_hosts, allowed_origins, undo: settings.get(&keys::SEND_UNDO).0 }
     }
 }
 

@@ -44,7 +44,7 @@ pub async fn run(
     mut signals: Signals,
 ) -> Result<u8, HubError> {
     let server = Server::bind(serve_at.address, &serve_at.http).await?;
-    let address = server.address();
+    let (address, deferrals) = (server.address(), server.deferrals());
     let mut own = OwnInbox::bind(SERVER, settings)?;
     // The address is set before the socket is served, so that every status of this inbox has it.
     own.inbox.serves_at(address);
@@ -85,15 +85,20 @@ pub async fn run(
         () = running.any_ends() => exit::OK,
         code = signals.next() => code,
     };
-    own.end();
-    if let Some(host) = &standing_host {
-        host.standing.end();
-    }
-    let farewell = running.stop(settled(&context.joined, &own.inbox));
+    let last = async {
+        // What people have sent reaches its askers before their questions end with this process.
+        deferrals.flush().await;
+        own.end();
+        if let Some(host) = &standing_host {
+            host.standing.end();
+        }
+        settled(&context.joined, &own.inbox).await;
+    };
+    let farewell = running.stop(last);
     tokio::select! {
         // The questions of this process reach the server as those of any bridge.
         followed = following => drop(followed),
-        _ = timeout(limits::SERVICE_STOP, farewell) => {}
+        _ = timeout(limits::LAST_SUBMISSIONS + limits::SERVICE_STOP, farewell) => {}
     }
     Ok(ended)
 }

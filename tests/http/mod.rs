@@ -45,4 +45,7 @@ mod rpc;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod undo;
+
+#[cfg(test)]
 mod websocket;

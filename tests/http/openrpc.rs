@@ -313,6 +313,25 @@ async fn keep<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(client.call("question_withdraw", json!({ "id": "bridge-1" })).await, error("not_kept"));
 }
 
+/// This server lets nothing wait. What does is in `undo.rs`.
+async fn undo<W: Wire>(client: &mut Client<'_, W>) {
+    let by = json!({ "responder": "rpc", "name": "me" });
+    let answer = json!({ "answers": [["a"]] });
+    for (args, expected) in [
+        (
+            json!({ "id": "bridge-1", "answer": answer, "seen": 0, "by": by }),
+            Ok(json!({ "milliseconds": 0 })),
+        ),
+        (json!({ "id": "bridge-1", "reason": "no time" }), Ok(json!({ "milliseconds": 0 }))),
+        (json!({ "id": "bridge-1", "answer": { "answers": [["c"]] } }), error("does_not_fit")),
+        (json!({ "id": "bridge-9" }), error("not_found")),
+    ] {
+        assert_eq!(client.call("question_defer", args.clone()).await, expected, "{args}");
+    }
+    assert_eq!(client.call("question_deferred", json!({ "id": "bridge-1" })).await, error("not_found"));
+    assert_eq!(client.call("question_undo", json!({ "id": "bridge-1" })).await, Ok(json!(false)));
+}
+
 #[tokio::test]
 async fn a_client_that_knows_the_schema_alone_works_over_http() {
     let (bridge, protocol) = (Bridge::start().await, Protocol::published());
@@ -321,6 +340,9 @@ async fn a_client_that_knows_the_schema_alone_works_over_http() {
     assert_eq!(client.call("question_subscribe", json!({})).await, error("needs_websocket"));
     let ended = client.call("question_unsubscribe", json!({ "subscription": 1 })).await;
     assert_eq!(ended, error("needs_websocket"));
+    for name in ["question_defer", "question_deferred", "question_undo"] {
+        assert_eq!(client.call(name, json!({ "id": "bridge-1" })).await, error("needs_websocket"), "{name}");
+    }
 }
 
 #[tokio::test]
@@ -328,6 +350,7 @@ async fn a_client_that_knows_the_schema_alone_works_over_websocket() {
     let (bridge, protocol) = (Bridge::start().await, Protocol::published());
     let mut client = Client::new(&protocol, OverWebSocket(WebSocket::connect(&bridge.http).await));
     calls(&mut client, &bridge).await;
+    undo(&mut client).await;
 
     let subscription = client.call("question_subscribe", json!({})).await.unwrap();
     assert_eq!(client.changed(&subscription).await, [""; 0]);

@@ -41,14 +41,21 @@ pub(crate) struct World {
     pub(crate) http: Http,
     inbox: Process,
     pub(crate) folder: TempDir,
+    undo: &'static str,
 }
 
 impl World {
+    /// Starts one in which what is sent is sent at once.
     pub(crate) fn start() -> Self {
+        Self::with_undo("0s")
+    }
+
+    /// Starts one in which what is sent can be taken back for this time.
+    pub(crate) fn with_undo(undo: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let inbox = Process::spawn(&mut command(&folder, &["inbox", "--addr", "127.0.0.1:0"]));
+        let inbox = serve(&folder, undo, "127.0.0.1:0");
         let http = announced(&inbox, &folder);
-        World { http, inbox, folder }
+        World { http, inbox, folder, undo }
     }
 
     /// Adds a machine that this command reaches. The server learns of it when it starts again.
@@ -97,7 +104,7 @@ impl World {
     pub(crate) fn restart(&mut self) {
         let SocketAddr::V4(address) = self.http.address else { panic!("an IPv4 address") };
         let address = address.to_string();
-        self.inbox = Process::spawn(&mut command(&self.folder, &["inbox", "--addr", &address]));
+        self.inbox = serve(&self.folder, self.undo, &address);
         self.http = announced(&self.inbox, &self.folder);
     }
 
@@ -269,6 +276,10 @@ fn command(folder: &TempDir, args: &[&str]) -> Command {
         command.env(name, folder.path());
     }
     command
+}
+
+fn serve(folder: &TempDir, undo: &str, address: &str) -> Process {
+    Process::spawn(command(folder, &["inbox", "--addr", address]).env("ASKBRIDGE_SEND_UNDO", undo))
 }
 
 /// Returns the address and the token, which the server announces on stderr.

@@ -1,7 +1,7 @@
 //! Generates the OpenRPC description of the control protocol from the types of its requests and responses.
 //! Its output is `schema/openrpc.json`, which the program serves. The methods themselves are left to its `rpc`.
 
-use std::{collections::BTreeSet, num::NonZeroU64};
+use std::{collections::BTreeSet, num::NonZeroU64, time::Duration};
 
 use askbridge_control::{
     inbox::{
@@ -9,8 +9,11 @@ use askbridge_control::{
         report::{MachineListing, MachineReport},
     },
     rpc::{
+        caller::Caller,
+        deferrals::Deferrals,
+        deferred::Deferral,
         history::{HistoryListing, HistoryParams},
-        methods::{Caller, Methods},
+        methods::Methods,
         protocol::{Delta, Listing, LostListing, OutlineListing},
     },
 };
@@ -71,7 +74,7 @@ pub(crate) fn document() -> Value {
             "description": "Lists the open questions of coding agents, and gives each exactly one answer. A permission \
                 that an agent asks for is a question whose `purpose` is `permission`: its only field has the options, \
                 `role` says what each does, and `subject` what would happen. Use it on the socket of a bridge with one message per line, over WebSocket at `/rpc`, or over HTTP, which has \
-                no subscriptions. The `data` of an error has the shape of `x-error-data`, where the error is described \
+                no subscriptions. What is to be taken back needs a WebSocket. The `data` of an error has the shape of `x-error-data`, where the error is described \
                 with a `data`.",
             "license": { "name": "Apache-2.0" },
         },
@@ -84,8 +87,9 @@ pub(crate) fn document() -> Value {
 fn errors() -> Map<String, Value> {
     let (name, code) = NEEDS_WEBSOCKET;
     let kinds = RefusalKind::ALL.map(|kind| (kind.name, kind.code, kind.meaning)).into_iter();
-    let refusals =
-        kinds.chain([(name, code, "A subscription needs a WebSocket.")]).map(|(name, code, message)| {
+    let refusals = kinds
+        .chain([(name, code, "A subscription needs a WebSocket, and so does what is to be taken back.")])
+        .map(|(name, code, message)| {
             (name.to_owned(), json!({ "code": code, "message": message, "data": { "name": name } }))
         });
     let faults =
@@ -96,6 +100,7 @@ fn errors() -> Map<String, Value> {
 fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     let mut methods = Vec::from(lookups(generator));
     methods.extend(submissions(generator));
+    methods.extend(deferred(generator));
     let question = must::<Question>(generator, "question", "The question to ask.");
     let known = may::<u64>(generator, "known", "The revision of the last reply that the caller has.");
     methods.extend([
@@ -248,6 +253,48 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
     ]
 }
 
+/// Returns the methods by which a person takes back what they have sent.
+fn deferred(generator: &mut SchemaGenerator) -> [Value; 3] {
+    let id = must::<String>(generator, "id", "The full ID of the question.");
+    let answer = may::<AnswerInput>(generator, "answer", "The answer. Without it, the question is rejected.");
+    let seen = may::<u32>(generator, "seen", "The edition of the question that the responder saw.");
+    let reason = may::<String>(generator, "reason", "The reason of a rejection, in the person's own words.");
+    let by = may::<Provenance>(generator, "by", "The responder, as it names itself.");
+    let found =
+        ["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable", NEEDS_WEBSOCKET.0];
+    let deferred = [&found[..], &["own_agent", "does_not_fit"]].concat();
+    let settled =
+        [&found[..], &["conflict", "gone", "changed", "does_not_fit", "read_only", "unknown", "other"]]
+            .concat();
+    [
+        method::<Deferral>(
+            generator,
+            "question_defer",
+            "Answers or rejects a question after a while, in which this connection can take it back, as `send.undo` of the \
+             settings says. It is submitted earlier if the question's deadline comes, and at once if the question changes or \
+             is over, if the connection ends, or the server. Others see the question as open until then. A second one \
+             for the same question takes the place of the first.",
+            &[&id, &answer, &seen, &reason, &by],
+            &deferred,
+        ),
+        method::<Option<Record>>(
+            generator,
+            "question_deferred",
+            "Waits for what becomes of that, and returns the question settled once the agent has the answer on its stdin, or \
+             null if it was taken back. There is one reply to each `question_defer`.",
+            &[&id],
+            &settled,
+        ),
+        method::<bool>(
+            generator,
+            "question_undo",
+            "Takes it back, and returns whether that was in time: the question then is open as before.",
+            &[&id],
+            &["not_found", NEEDS_WEBSOCKET.0],
+        ),
+    ]
+}
+
 /// Returns the methods for questions that no connection holds.
 fn kept(generator: &mut SchemaGenerator, question: &Value) -> [Value; 3] {
     let key =
@@ -374,7 +421,11 @@ fn every_method_is_described() {
         started_at: Timestamp::default(),
     };
     let (inbox, _port, _work) = BridgeInbox::new(identity, 1);
-    let names: BTreeSet<_> = Methods::new(inbox, Caller::Of(Responder::Rpc)).names().into_iter().collect();
+    let names: BTreeSet<_> =
+        Methods::with_undo(inbox, Caller::Of(Responder::Rpc), Deferrals::new(Duration::ZERO))
+            .names()
+            .into_iter()
+            .collect();
     let document = document();
     let methods = document["methods"].as_array().unwrap();
     let described: Vec<_> = methods.iter().map(|method| method["name"].as_str().unwrap()).collect();

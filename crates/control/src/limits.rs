@@ -18,6 +18,12 @@ pub const COMMANDS: usize = 64;
 pub const WAITING_BYTES: usize = 4 * MIB;
 /// Least size that a submission counts for.
 pub const SUBMISSION: usize = 4 * KIB;
+/// Size of all submissions that wait since their senders can still take them back. One more is submitted at once.
+pub const DEFERRED_BYTES: usize = 10 * MIB;
+/// Least size that one of these counts for: there are ten thousand at most.
+pub const DEFERRED: usize = KIB;
+/// Number of their verdicts that one connection has not asked for. One more submission does not wait.
+pub const DEFERRED_VERDICTS: usize = 64;
 /// Number of connections to an inbox. One more is refused.
 pub const CONNECTIONS: usize = 128;
 /// Length of a request to an inbox.
@@ -91,6 +97,9 @@ pub const STALE: Duration = Duration::from_secs(60);
 pub const RECONNECT_BACK_OFF: Duration = Duration::from_secs(16);
 /// Handshake timeout: how long a bridge may take to greet before other bridges are shown without it.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(3);
+/// A submission waits no longer than until this much before the deadline of its question, so that it arrives in time also
+/// on a busy machine, and on another one.
+pub const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
 /// How long an agent may take to read an answer before its responder is told that it is not known whether it got it. It
 /// gets it all the same once it reads.
 pub const VERDICT: Duration = Duration::from_secs(12);
@@ -109,6 +118,9 @@ pub const BODY: Duration = Duration::from_secs(10);
 /// written at once. A connection that takes longer belongs to a client that does not read, and must not delay the end
 /// of the process.
 pub const LAST_REPLIES: Duration = Duration::from_millis(400);
+/// How long what waits since its sender can take it back may take to reach the agents when a server ends. Unless an agent
+/// does not read, it has it at once.
+pub const LAST_SUBMISSIONS: Duration = Duration::from_secs(1);
 /// How long a service may take to stop once the bridge has ended: a service that hangs must not keep the process.
 pub const SERVICE_STOP: Duration = Duration::from_millis(1500);
 /// How long a user counts as present after a program reported it. The program repeats the report before that.

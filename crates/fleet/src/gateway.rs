@@ -14,8 +14,9 @@ use askbridge_control::{
     },
     limits::remote::STREAM,
     rpc::{
+        caller::Caller,
         client::DIAL,
-        methods::{Caller, Methods},
+        methods::Methods,
         session,
         socket::{LineWriter, PipedLines},
     },

@@ -21,7 +21,7 @@ use super::{
         Key,
         Project::{Free, Narrower, Refused},
     },
-    kinds::{Age, AgentKinds, Command, Interval, Purposes, QuietHours, Size, Timeout},
+    kinds::{Age, AgentKinds, Command, Interval, Purposes, QuietHours, Size, Timeout, UndoTime},
     mcp::Tools,
     resolved::{UnattendedAction, UnattendedConditions},
     words::{ClientQuestions, ConfirmRisk, Disclosure, LooksRisk, OneTapRisk, Permissions},
@@ -35,6 +35,7 @@ const AGENT: &str = "it concerns the agent, not the project";
 const PROCESS: &str = "it concerns your processes";
 const ADDRESS: &str = "it sets an address";
 const LEAVES: &str = "it decides what is sent to other machines, and to which";
+const SENDS: &str = "it decides when your answers are sent";
 const WRITES: &str = "it decides what is logged, and to which file";
 const KEEPS: &str = "it decides which of your decisions are kept";
 const GUARDS: &str = "it decides which permissions need a second step";
@@ -99,6 +100,9 @@ settings! { SETTINGS:
         "Attach to the agents in your terminals, as `askbridge attach` does: all that are found, or a list such as [\"codex\"]";
     INBOX_TRUSTED_SERVERS: TrustedServers = "inbox.trusted-servers", NextCommand, Refused(LEAVES), TrustedServers::default,
         "Send opencode's password and Copilot's token also to these servers, such as [\"box.lan:4096\"]; others get them only if they run as you on this machine";
+
+    SEND_UNDO: UndoTime = "send.undo", NextCommand, Refused(SENDS), UndoTime::default,
+        "How long you can take back what you have sent, up to `10s`, before the agent gets it; `0s` sends at once";
 
     CLAUDE_ENABLED: bool = "claude.enabled", NextQuestion, Refused(AGENT), || true,
         "Open the questions of Claude Code's terminal in the inbox, if its hooks are installed";
@@ -239,10 +243,14 @@ pub fn variable(key: &dyn AnyKey) -> String {
 pub const PREFIX: &str = "ASKBRIDGE_";
 
 /// The tables of a file, each with its description.
-pub const SECTIONS: [(&str, &str); 18] = [
+pub const SECTIONS: [(&str, &str); 19] = [
     ("bridge", "What a bridge does with questions: `askbridge run` and `askbridge proxy`"),
     ("permission", "Confirmations before a permission is given"),
     ("inbox", "Questions over HTTP: `askbridge inbox`, and bridges with `serve`"),
+    (
+        "send",
+        "What you send from the page, and from `askbridge tui`; scripts, commands and phones send at once",
+    ),
     ("claude", "Claude Code in a terminal: `askbridge hook claude`"),
     ("mcp", "MCP servers behind `askbridge mcp-proxy`"),
     ("callbacks", "Outcomes that are sent to programs: `callback` of a question that is asked over HTTP"),

@@ -10,6 +10,7 @@ use super::{
     key::{Setting, list, quoted, span, text, typed_list},
     resolved::UnattendedConditions,
 };
+use crate::limits;
 
 /// The time after which a question is rejected. `None` keeps it open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,36 @@ impl Setting for Interval {
             Err("it must be at least \"1s\"".to_owned())
         } else {
             Ok(Interval(span))
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        self.0.to_value()
+    }
+
+    fn schema() -> Value {
+        Duration::schema()
+    }
+}
+
+/// The time for which a person can take back what they have sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndoTime(pub Duration);
+
+impl Default for UndoTime {
+    fn default() -> Self {
+        UndoTime(limits::UNDO)
+    }
+}
+
+impl Setting for UndoTime {
+    fn read(value: &Value) -> Result<Self, String> {
+        match span(value)? {
+            span if span > limits::UNDO_MOST => {
+                Err("it must be at most \"10s\", since the agent waits meanwhile; \"0s\" sends at once"
+                    .to_owned())
+            }
+            span => Ok(UndoTime(span)),
         }
     }
 
@@ -376,6 +407,8 @@ mod tests {
     fn typed_values_are_written_as_in_a_file() {
         assert_eq!(read::<Timeout>("90s"), Ok(json!("1m 30s")));
         assert_eq!(read::<Timeout>("never"), Ok(json!("never")));
+        assert_eq!(read::<UndoTime>("0s"), Ok(json!("0s")));
+        assert_eq!(read::<UndoTime>("10s"), Ok(json!("10s")));
         assert_eq!(read::<ServeAddress>("off"), Ok(json!(false)));
         assert_eq!(read::<ServeAddress>("yes"), Ok(json!("127.0.0.1:8421")));
         assert_eq!(read::<ServeAddress>("1"), Ok(json!("127.0.0.1:1")), "a number is a port");
@@ -397,6 +430,17 @@ mod tests {
         refused(read::<Timeout>("0s"), "longer than 0s");
         refused(read::<Timeout>("10"), "a number and a unit");
         refused(read::<Interval>("1ms"), "at least");
+        for (text, expected) in [
+            ("10001ms", "at most \"10s\""),
+            ("1h", "at most \"10s\""),
+            ("-1s", "a number and a unit"),
+            ("3", "a number and a unit"),
+            ("99999999999999999999s", "a number and a unit"),
+            ("never", "a number and a unit"),
+            ("", "a number and a unit"),
+        ] {
+            refused(read::<UndoTime>(text), expected);
+        }
         refused(read::<Command>("say $(id)"), "a list of the program");
         refused(read::<Command>("[]"), "a list of the program");
         refused(read::<Command>("[\" \"]"), "a list of the program");

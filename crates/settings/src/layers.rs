@@ -583,6 +583,7 @@ mod tests {
         ("inbox", "allow-origin", "['https://evil.example']"),
         ("inbox", "attach", "true"),
         ("inbox", "trusted-servers", "['evil.example:80']"),
+        ("send", "undo", "'0s'"),
         ("mcp", "elicitation", "'host'"),
         ("mcp", "session", "'any'"),
         ("mcp", "ask", "['none/none']"),

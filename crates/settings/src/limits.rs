@@ -18,6 +18,10 @@ pub const RULE_TRIAL: usize = 100;
 pub const HOOK_GRACE: Duration = Duration::from_secs(3);
 /// Default time after which a hook leaves a question to the agent's dialog, which cannot be used before.
 pub const HOOK_PASS: Duration = Duration::from_secs(30);
+/// Default time for which a person can take back what they have sent: long enough to see the mistake.
+pub const UNDO: Duration = Duration::from_secs(3);
+/// The longest such time: the agent waits meanwhile.
+pub const UNDO_MOST: Duration = Duration::from_secs(10);
 /// Size of a settings file. A larger file is not read.
 pub const SETTINGS_FILE: usize = 64 * KIB;
 /// Number of values in a settings file. Further values are ignored.

@@ -182,7 +182,7 @@ pub struct ServeSettings {
     pub http: HttpSettings,
 }
 
-/// Which HTTP requests are accepted.
+/// Which HTTP requests are accepted, and when what a person sends by the page is submitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HttpSettings {
     /// The file with the token that every request has to show. `None` takes the one in the folder of the sockets.
@@ -191,4 +191,6 @@ pub struct HttpSettings {
     pub allowed_hosts: Vec<String>,
     /// The origins of other sites whose pages may send requests, as browsers send them.
     pub allowed_origins: Vec<String>,
+    /// How long what a person sends can be taken back.
+    pub undo: Duration,
 }

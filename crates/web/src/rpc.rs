@@ -5,8 +5,9 @@ use std::{convert::Infallible, io, sync::Arc};
 use askbridge_control::{
     inbox::Inbox,
     rpc::{
-        method,
-        methods::{Caller, Methods},
+        caller::Caller,
+        deferrals::Deferrals,
+        methods::Methods,
         session::{self, Incoming, Replies, Requests},
     },
 };
@@ -59,6 +60,7 @@ pub(super) struct Rpc {
     over_http: Methods,
     over_websocket: Methods,
     over_page: Methods,
+    deferrals: Deferrals,
     rate: Arc<Rate>,
     websockets: Arc<Semaphore>,
     stop: CancellationToken,
@@ -66,19 +68,26 @@ pub(super) struct Rpc {
 
 impl Rpc {
     /// Serves the methods of this inbox. `rate` counts their calls together with all other requests.
-    pub(super) fn new<I: Inbox>(inbox: I, rate: Arc<Rate>, stop: CancellationToken) -> Self {
-        let over_page = Methods::new(inbox.clone(), Caller::Of(Responder::Page));
+    pub(super) fn new<I: Inbox>(
+        inbox: I,
+        deferrals: Deferrals,
+        rate: Arc<Rate>,
+        stop: CancellationToken,
+    ) -> Self {
+        let methods = |responder| Methods::with_undo(inbox.clone(), Caller::Of(responder), deferrals.clone());
+        let over_page = methods(Responder::Page);
         // Only the page has them: its user alone decides in advance.
         let over_page = match rules::methods(inbox.clone()) {
             Ok(more) => over_page.and(more),
             Err(_) => over_page,
         };
-        let methods = Methods::new(inbox, Caller::Of(Responder::Rpc));
+        let methods = methods(Responder::Rpc);
         Rpc {
-            over_http: methods.clone().without_subscriptions(&needs_websocket()),
+            over_http: methods.clone().of_one_request(&needs_websocket()),
             over_websocket: methods,
             over_page,
             rate,
+            deferrals,
             websockets: Arc::new(Semaphore::new(limits::WEBSOCKETS)),
             stop,
         }
@@ -87,7 +96,7 @@ impl Rpc {
 
 fn needs_websocket() -> ErrorObjectOwned {
     let (name, code) = NEEDS_WEBSOCKET;
-    let message = format!("{} needs a WebSocket, at the same path", method::SUBSCRIBE);
+    let message = "this method needs a WebSocket, at the same path";
     ErrorObjectOwned::owned(code, message, Some(Detail { name: name.to_owned(), ..Detail::default() }))
 }
 
@@ -183,7 +192,7 @@ async fn serve(rpc: &Rpc, methods: &Methods, inbox: &impl Inbox, socket: WebSock
     let served = tokio::select! {
         served = session::serve(methods, &mut requests, &mut replies, rpc.stop.clone()) => served,
         failed = ping(&sink) => failed,
-        () = stopped(rpc.stop.clone(), inbox) => Ok(()),
+        () = stopped(rpc, inbox) => Ok(()),
     };
     if let Err(error) = served {
         tracing::debug!(%error, "a WebSocket failed");
@@ -194,8 +203,9 @@ async fn serve(rpc: &Rpc, methods: &Methods, inbox: &impl Inbox, socket: WebSock
 
 /// Waits until the server stops, the accepted answers are in the journal, and the last replies and changes had time to
 /// be sent.
-async fn stopped(stop: CancellationToken, inbox: &impl Inbox) {
-    stop.cancelled().await;
+async fn stopped(rpc: &Rpc, inbox: &impl Inbox) {
+    rpc.stop.cancelled().await;
+    rpc.deferrals.flush().await;
     inbox.kept().await;
     sleep(limits::LAST_REPLIES / 2).await;
 }

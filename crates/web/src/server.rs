@@ -7,6 +7,7 @@ use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
 use askbridge_control::{
     inbox::{Inbox, Traffic},
     join::discovery::{self, DiscoveryError},
+    rpc::deferrals::Deferrals,
 };
 use askbridge_os::program;
 use askbridge_settings::resolved::HttpSettings;
@@ -83,6 +84,7 @@ pub struct Server {
     settings: HttpSettings,
     started: SystemTime,
     rate: u32,
+    deferrals: Deferrals,
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -109,13 +111,19 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         let settings = settings.clone();
         let (started, rate) = (SystemTime::now(), limits::REQUESTS_PER_SECOND);
-        Ok(Server { listener, address, token, token_file, settings, started, rate })
+        let deferrals = Deferrals::new(settings.undo);
+        Ok(Server { listener, address, token, token_file, settings, started, rate, deferrals })
     }
 
     /// Returns the server with another limit on requests in a second.
     #[must_use]
     pub fn with_rate(self, rate: u32) -> Self {
         Server { rate, ..self }
+    }
+
+    /// Returns what people have sent by the page and can still take back.
+    pub fn deferrals(&self) -> Deferrals {
+        self.deferrals.clone()
     }
 
     /// Returns the address that the server listens on.
@@ -160,9 +168,15 @@ impl Server {
         let feeds = Feeds::new(&discovery::name(), stop.clone());
         let waiting = Arc::new(Semaphore::new(limits::WAITING));
         let app = App { inbox: inbox.clone(), feeds, metrics: Arc::clone(&metrics), waiting };
-        let router = router(app, Arc::new(guard), rate, &stop);
+        let deferrals = self.deferrals;
+        let router = router(app, &deferrals, Arc::new(guard), rate, &stop);
+        let kept = async {
+            deferrals.flush().await;
+            inbox.kept().await;
+        };
         tokio::select! {
-            () = connection::accept(self.listener, router, stop, inbox.kept()) => {}
+            () = connection::accept(self.listener, router, stop, kept) => {}
+            () = deferrals.run(&inbox) => {}
             // Counting ends with the store, but that must not end the server: calls in flight still get their replies.
             () = async {
                 metrics::count(&metrics, inbox.store()).await;
@@ -175,11 +189,12 @@ impl Server {
 /// Returns the router.
 pub(super) fn router<I: Inbox>(
     app: App<I>,
+    deferrals: &Deferrals,
     guard: Arc<Guard>,
     rate: Arc<Rate>,
     stop: &CancellationToken,
 ) -> Router {
-    let rpc = rpc::Rpc::new(app.inbox.clone(), rate, stop.clone());
+    let rpc = rpc::Rpc::new(app.inbox.clone(), deferrals.clone(), rate, stop.clone());
     Router::new()
         .merge(rest::routes())
         .merge(events::routes())

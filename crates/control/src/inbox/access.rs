@@ -7,7 +7,9 @@ use std::{
 };
 
 use askbridge_core::{
-    desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, Submission},
+    desk::{
+        IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Snapshot, Submission, Timestamp,
+    },
     question::{Context, Provenance, Question},
 };
 use askbridge_os::processes::AgentTree;
@@ -57,13 +59,17 @@ pub trait Inbox: Clone + Send + Sync + 'static {
     /// Returns the bridges that are known, oldest first.
     fn status(&self) -> Vec<BridgeStatus>;
 
-    /// Returns how long a question has waited, by the clock of its bridge. That clock stands still while the machine
-    /// sleeps. A bridge that does not tell its time is timed by ours.
-    fn age(&self, record: &Record) -> Duration {
+    /// Returns the time by the clock of the question's bridge, which stands still while the machine sleeps. A bridge that
+    /// does not tell its time is timed by ours.
+    fn now(&self, record: &Record) -> Timestamp {
         let statuses = self.status();
         let bridge = statuses.iter().find(|status| status.bridge == record.bridge);
-        let now = bridge.and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into());
-        now.since(record.opened_at)
+        bridge.and_then(BridgeStatus::now).unwrap_or_else(|| SystemTime::now().into())
+    }
+
+    /// Returns how long a question has waited, by that clock.
+    fn age(&self, record: &Record) -> Duration {
+        self.now(record).since(record.opened_at)
     }
 
     /// Returns how the machine of these questions is connected. If the caller knows the report of this revision, it

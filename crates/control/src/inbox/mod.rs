@@ -5,6 +5,7 @@ mod access;
 mod any;
 pub mod asked;
 mod bridge;
+pub mod deferral;
 mod handover;
 mod kept;
 mod kept_desk;

@@ -14,6 +14,7 @@ use tokio::{
     time::timeout,
 };
 
+use super::deferrals::Sender;
 use crate::limits;
 
 /// The budgets of one connection.
@@ -22,6 +23,8 @@ pub(super) struct Connection {
     pub(super) peer: Option<Peer>,
     /// The responder behind the connection, if that is known for certain.
     pub(super) by: Option<Provenance>,
+    /// What it has sent and can take back, if it can.
+    pub(super) sender: Option<Arc<Sender>>,
     /// Permits one long reply at a time.
     turn: Arc<Semaphore>,
     pub(super) subscriptions: Arc<Semaphore>,
@@ -33,15 +36,21 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Returns the budgets of a connection from `peer`, which is `None` if the process cannot be one of the agent's.
-    pub(super) fn of(peer: Option<Peer>, by: Option<Provenance>) -> Self {
+    pub(super) fn of(peer: Option<Peer>, by: Option<Provenance>, sender: Option<Arc<Sender>>) -> Self {
         Connection {
             peer,
             by,
+            sender,
             turn: Arc::new(Semaphore::new(1)),
             subscriptions: Arc::new(Semaphore::new(limits::SUBSCRIPTIONS_PER_CONNECTION)),
             changes: Arc::new(Semaphore::new(1)),
             reply: Arc::default(),
         }
+    }
+
+    /// Ends the connection for its submissions: it can take none back any more.
+    pub(super) fn leave(&self) {
+        self.sender.as_ref().inspect(|sender| sender.leave());
     }
 
     /// Gives back the room of the reply that was written.

@@ -133,7 +133,8 @@ mod tests {
     use crate::{
         inbox::{BridgeInbox, Consuming, Identity, Kept, NotUsed, Standing},
         rpc::{
-            methods::{Caller, Methods},
+            caller::Caller,
+            methods::Methods,
             played::question,
             session::{Incoming, call},
         },

@@ -3,8 +3,8 @@
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::{Asker, IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
-    question::{Provenance, Question, Responder, input::AnswerInput},
+    desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
+    question::{Provenance, Question, input::AnswerInput},
 };
 use askbridge_os::processes::Peer;
 use jsonrpsee::{
@@ -15,7 +15,10 @@ use jsonrpsee::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
+    caller::{Caller, named},
     connection::{Budgets, Connection, error, is_of_agent, reserve, wait},
+    deferrals::Deferrals,
+    deferred,
     history::{HistoryListing, HistoryParams},
     kept, lookup, machines, method,
     protocol::{Listing, LostListing, OutlineListing, deltas},
@@ -24,26 +27,6 @@ use crate::{
     inbox::{BridgeStatus, Inbox, PROTOCOL},
     limits,
 };
-
-/// How the responder of a connection's calls is determined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
-    /// The caller may be any program. The kind of responder is fixed, and the caller only gives its name.
-    Of(Responder),
-    /// The caller is a program of ours that passes on the decisions of others, and names the kind of responder itself.
-    Ours,
-}
-
-impl Caller {
-    fn provenance(self, by: Option<Provenance>) -> Provenance {
-        let responder = match self {
-            Caller::Of(responder) => responder,
-            Caller::Ours => by.as_ref().map_or(Responder::CommandLine, |by| by.responder),
-        };
-        let name = by.and_then(|by| by.name).filter(|name| name.len() <= limits::NAME);
-        Provenance { responder, name }
-    }
-}
 
 /// The methods over one inbox, for every connection to it. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -54,6 +37,8 @@ pub struct Methods {
     peer: Option<Peer>,
     /// The responder who calls them, if that is known for certain.
     by: Option<Provenance>,
+    /// What their callers can still take back, if they can.
+    deferrals: Option<Deferrals>,
 }
 
 /// The context of the methods.
@@ -82,7 +67,16 @@ impl Methods {
         let registered = registered.and_then(|()| module.merge(lookup::methods(inbox.clone(), &budgets)?));
         let registered = registered.and_then(|()| module.merge(kept::methods(inbox, &budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
-        Methods { module: module.into(), budgets, peer: None, by: None }
+        Methods { module: module.into(), budgets, peer: None, by: None, deferrals: None }
+    }
+
+    /// Returns the methods with those by which a caller takes back what it has sent.
+    pub fn with_undo<I: Inbox>(inbox: I, caller: Caller, deferrals: Deferrals) -> Self {
+        let mut methods = Methods::new(inbox.clone(), caller);
+        let merged = deferred::methods(inbox, caller).and_then(|module| methods.module.merge(module));
+        debug_assert!(merged.is_ok(), "each name stands once: {merged:?}");
+        methods.deferrals = Some(deferrals);
+        methods
     }
 
     /// Returns the methods for calls of this process.
@@ -100,17 +94,19 @@ impl Methods {
 
     /// Returns the methods for one connection, which has limits of its own.
     pub(super) fn for_connection(&self) -> (jsonrpsee::Methods, Connection) {
-        let connection = Connection::of(self.peer.clone(), self.by.clone());
+        let sender = self.deferrals.as_ref().map(|deferrals| Arc::new(deferrals.sender()));
+        let connection = Connection::of(self.peer.clone(), self.by.clone(), sender);
         // Calls get their connection from the extensions of the module, so each connection has its own clone.
         let mut module = self.module.clone();
         module.extensions_mut().insert(connection.clone());
         (module, connection)
     }
 
-    /// Makes subscriptions fail with this error, for connections over which nothing can be sent later.
+    /// Makes subscriptions, and what waits until its sender is gone, fail with this error, for connections of one request.
     #[must_use]
-    pub fn without_subscriptions(self, refusal: &ErrorObjectOwned) -> Self {
-        self.without(&[method::SUBSCRIBE, method::UNSUBSCRIBE], refusal)
+    pub fn of_one_request(self, refusal: &ErrorObjectOwned) -> Self {
+        let lasting = [method::SUBSCRIBE, method::UNSUBSCRIBE, method::DEFER, method::DEFERRED, method::UNDO];
+        self.without(&lasting, refusal)
     }
 
     /// Makes every method that changes something fail.
@@ -227,7 +223,7 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
 fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
     module.register_async_method(method::ANSWER, async |params, context, extensions| {
         let AnswerParams { id, answer, seen, by } = read(&params)?;
-        let record = context.named(&id, &extensions).await?;
+        let record = named(&context.inbox, &id, &extensions).await?;
         let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
         // `submit` gives the room of the request back, so nothing of the request's text may be held then.
         drop(params);
@@ -235,14 +231,14 @@ fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), 
     })?;
     module.register_async_method(method::REJECT, async |params, context, extensions| {
         let RejectParams { id, reason, by } = read(&params)?;
-        let id = context.named(&id, &extensions).await?.id.clone();
+        let id = named(&context.inbox, &id, &extensions).await?.id.clone();
         drop(params);
         context.submit(&id, Submission::Reject(reason), by, &extensions).await
     })?;
     module.register_async_method(method::EXTEND, async |params, context, extensions| {
         let ExtendParams { id, milliseconds } = read(&params)?;
         let time = Duration::from_millis(milliseconds.get());
-        let id = context.named(&id, &extensions).await?.id.clone();
+        let id = named(&context.inbox, &id, &extensions).await?.id.clone();
         drop(params);
         context.submit(&id, Submission::Extend(time), None, &extensions).await
     })?;
@@ -298,17 +294,6 @@ impl<I: Inbox> Context<I> {
         reserve(&self.budgets, extensions, bytes).await
     }
 
-    /// Returns the question with this ID, if this connection may settle it. Settling a question requires its full ID.
-    async fn named(&self, id: &str, extensions: &Extensions) -> RpcResult<Arc<Record>> {
-        let id: QuestionId = id.parse().map_err(|_| error(Refusal::NotFound))?;
-        // `look_up`: an answer given again may be to a question that only its bridge remembers.
-        let record = self.inbox.look_up(&IdPrefix::from(&id)).await.map_err(error)?;
-        if id.asker == Asker::Agent && is_of_agent(extensions) {
-            return Err(error(Refusal::OwnAgent));
-        }
-        Ok(record)
-    }
-
     async fn submit(
         &self,
         id: &QuestionId,
@@ -320,8 +305,7 @@ impl<I: Inbox> Context<I> {
         let room = self.budgets.submission(submission.bytes());
         let _room = room.ok_or_else(|| error(Refusal::TooManyRequests))?;
         wait(extensions);
-        let known = extensions.get::<Connection>().and_then(|connection| connection.by.clone());
-        let by = known.unwrap_or_else(|| self.caller.provenance(by));
+        let by = self.caller.responder(by, extensions);
         self.inbox.submit(id, submission, by).await.map_err(error)
     }
 }

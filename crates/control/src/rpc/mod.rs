@@ -1,8 +1,11 @@
 //! The control protocol, by which programs reach an inbox: JSON-RPC over a UNIX socket. This room has its messages, its
 //! server, its client, and the thread that serves. What an inbox does is left to `inbox`, finding sockets to `join`.
 
+pub mod caller;
 pub mod client;
 pub mod connection;
+pub mod deferrals;
+pub mod deferred;
 pub mod history;
 pub mod host;
 mod kept;

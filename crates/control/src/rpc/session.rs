@@ -73,6 +73,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> io::Result<()> {
     let (module, connection) = methods.for_connection();
+    let _leaving = Leaving(&connection);
     let places = Arc::new(Semaphore::new(limits::CALLS_PER_CONNECTION));
     let mut calls = FuturesUnordered::new();
     let mut changes = SelectAll::new();
@@ -98,17 +99,30 @@ pub async fn serve(
             },
             () = stop.cancelled(), if !stopped => {
                 stopped = true;
+                connection.leave();
                 requests.close();
             }
             request = next(&places, requests), if !at_end => match request {
                 Some((request, place)) => calls.push(run(methods, &module, request?, place)),
                 // `close` has ended the requests, and the peer still waits for the replies to its calls.
                 None if stopped => at_end = true,
-                None => return finish(calls, replies).await,
+                None => {
+                    connection.leave();
+                    return finish(calls, replies).await;
+                }
             },
         }
     }
     Ok(())
+}
+
+/// Makes the connection leave, in whichever way its session ends.
+struct Leaving<'a>(&'a Connection);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
 }
 
 /// Returns the next request once there is a place for its call. Cancel safe.
@@ -242,7 +256,9 @@ async fn batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
 /// others and hold the room of the batch.
 async fn one_of_batch(module: &jsonrpsee::Methods, text: &str) -> Option<String> {
     match serde_json::from_str::<Request<'_>>(text) {
-        Ok(call) if [method::ASK, method::ANSWER, method::REJECT].contains(&&*call.method) => {
+        Ok(call)
+            if [method::ASK, method::ANSWER, method::REJECT, method::DEFERRED].contains(&&*call.method) =>
+        {
             let message = format!("{} cannot be in a batch: call it by itself", call.method);
             let code = ErrorCode::InvalidRequest.code();
             Some(failure(call.id, ErrorObject::owned(code, message, None::<()>)))

@@ -24,8 +24,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    caller::Caller,
     connection::Budgets,
-    methods::{Caller, Methods},
+    methods::Methods,
     select::{SelectMachine, select, selected},
     session::{self, Incoming, Replies, Requests},
 };

@@ -377,8 +377,9 @@ mod tests {
         inbox::wait_until,
         join::remote::route::Dial,
         rpc::{
+            caller::Caller,
             client::DIAL,
-            methods::{Caller, Methods},
+            methods::Methods,
             played::{PlayedBridge, listen, soon},
             session,
             socket::{LineWriter, PipedLines},
