@@ -77,6 +77,14 @@ async fn what_was_lost_is_listed_until_it_is_asked_again_also_by_an_inbox_that_s
     world.restart();
     browser.open(&world.address("/")).await;
     browser.until("the section", LOST, &[]).await;
+    // It can be put away, and stays so.
+    let is_put_away = "all('details .row').length === 1 && !all('details .row').some(isSeen)";
+    browser.press("Lost").await;
+    browser.until("it is put away", is_put_away, &[]).await;
+    browser.refresh().await;
+    browser.until("it is still put away", is_put_away, &[]).await;
+    browser.press("Lost").await;
+    browser.until("the row", "all('details .row').some(isSeen)", &[]).await;
     let lost = rows(&browser, "Lost").await;
     assert!(lost[0].as_str().unwrap().contains("Which database?"), "{lost}");
     browser.select("Which database?").await;

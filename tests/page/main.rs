@@ -85,6 +85,9 @@ mod machines;
 mod racing;
 
 #[cfg(test)]
+mod undo;
+
+#[cfg(test)]
 mod lasting;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ const BACK_OFF = 500;
 const LAST_BACK_OFF = { visible: 1_000, hidden: 10_000 };
 const HANDSHAKE = 5_000;
 /** A reply to an answer comes when the agent has it. */
-const PATIENCE = 20_000;
+export const PATIENCE = 20_000;
 /** How often it is said that the page has the focus: askbridge believes it for 30 s. */
 const WATCHED = 10_000;
 
@@ -35,6 +35,9 @@ export class Connection extends EventTarget {
     on(window, "storage", ({ key }) => key == "askbridge-key" && this.#restart(), { signal });
     on(window, "online", () => this.check(), { signal });
     on(document, "visibilitychange", () => document.hidden || this.check(), { signal });
+    // A page that is left and kept for the way back would hold its connection, and with it what was just sent.
+    on(window, "pagehide", () => this.#drop(), { signal });
+    on(window, "pageshow", ({ persisted }) => persisted && this.#restart(), { signal });
     on(window, "focus", () => this.#watch(), { signal });
     const watching = setInterval(() => this.#watch(), WATCHED);
     on(signal, "abort", () => {
@@ -161,5 +164,5 @@ export class Connection extends EventTarget {
   }
 }
 
-const offline = message => ({ error: { code: "offline", message } });
-const UNCONFIRMED = offline("askbridge did not confirm it.");
+const offline = (message, isUnknown) => ({ error: { code: "offline", message, isUnknown } });
+const UNCONFIRMED = offline("askbridge did not confirm it.", true);

@@ -2,16 +2,17 @@
 // attribute, properties, slots and events.
 
 import { Alerts } from "./alerts.js";
-import { Connection } from "./connection.js";
+import { Connection, PATIENCE } from "./connection.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
-import { drafts, keepDraft } from "./drafts.js";
+import { drafts, keep, keepDraft, recall } from "./drafts.js";
 import { action, takesText } from "./keys.js";
+import { Outbox } from "./outbox.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
 import { RuleDialog } from "./rule.js";
 import { agentOf, arrange, from, onMachine, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
-import { done, gaps, isOpen, line, longest, machineOf, visible } from "./words.js";
+import { doing, done, ended, gaps, isOpen, line, longest, machineOf, visible } from "./words.js";
 
 const SHEETS = await stylesheet("tokens.css", "base.css", "inbox.css");
 
@@ -21,8 +22,6 @@ const FOLD = 30_000;
 const RETURN = 2_000;
 /** The longest that a browser can time. */
 const FOR_EVER = 2 ** 31 - 1;
-/** What was sent is said for so long, or until the person goes on to something else. */
-const SAID = 10_000;
 
 const CHANGED = "It changed while you looked at it, and nothing was sent. Read what it asks now; what you entered is kept.";
 
@@ -45,8 +44,6 @@ export class AskbridgeInbox extends HTMLElement {
   #rule = new RuleDialog((...call) => this.#connection.call(...call));
   /** Which open permissions the server found like the shown one, and among which it looked. */
   #alike = {};
-  /** The permission that was decided last, as long as that is said. */
-  #decided;
   #parts;
   #bridges = new Map();
   #rows = new Map();
@@ -58,8 +55,7 @@ export class AskbridgeInbox extends HTMLElement {
   #fleet;
   /** What is said while no question is listed: nothing before it is known. */
   #nothing = "";
-  /** Hides what was sent. */
-  #unsaid;
+  #outbox = new Outbox({ undo: () => this.#undo(), show: id => this.#select(id, "main"), say: text => this.#say(text) });
   /** What the page was opened for, which may come later. */
   #wanted;
   #timers = {};
@@ -113,20 +109,22 @@ export class AskbridgeInbox extends HTMLElement {
       groups: el("div"),
       newer: el("p.newer"),
       lost: el("ul"),
+      gone: el("span.count"),
       settled: el("ul"),
       context: el("p.context", { dir: "auto" }),
       stage: el("div.stage"),
-      sent: el("p.sent", { hidden: true }),
+      sent: this.#outbox.element,
       live: el("p.vh", { role: "status" }),
     };
-    const ended = (name, rows) => el("section.past", { hidden: true }, el("h2", name), rows);
+    // What was lost can be put away, and stays so.
+    parts.put = el("details", { open: recall("lost") ?? true, ontoggle: () => keep("lost", parts.put.open) }, el("summary", el("h2", "Lost"), " ", parts.gone), parts.lost);
     parts.known = el("datalist", { id: "known" });
     const oninput = ({ target }) => (this.search = target.value);
     parts.search = el("input.search", { type: "search", placeholder: matchMedia("(hover: none)").matches ? "Search" : "Search (/)", ariaLabel: "Search questions by text, machine, project, agent or kind", value: this.search, oninput });
     parts.search.setAttribute("list", "known");
     parts.none = el("p.none");
-    parts.past = ended("History", [parts.settled, this.#past.missing, this.#past.more]);
-    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.newer, parts.groups, parts.none, ended("Lost", parts.lost), parts.past);
+    parts.past = el("section.past", { hidden: true }, el("h2", "History"), parts.settled, this.#past.missing, this.#past.more);
+    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.newer, parts.groups, parts.none, el("section.past", { hidden: true }, parts.put), parts.past);
     parts.back = button("quiet.back", () => this.#leave(), "All questions");
     parts.main = el("section.main", { tabindex: "-1" }, parts.back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
@@ -151,7 +149,7 @@ export class AskbridgeInbox extends HTMLElement {
     on(main, "askbridge-answer", ({ detail: { id, seen, ...answer } }) => this.#settle("question_answer", { id, answer, seen }));
     on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
     on(main, "askbridge-together", ({ detail }) => this.#settleAll(detail));
-    on(main, "askbridge-extend", ({ detail }) => this.#send("question_extend", detail));
+    on(main, "askbridge-extend", ({ detail }) => this.#extend(detail));
     on(main, "askbridge-context", ({ target: card, detail }) => this.#lead(card, detail));
     on(main, "askbridge-draft", ({ target: card }) => {
       keepDraft(card.record.id, card.touched && card.draft);
@@ -266,6 +264,7 @@ export class AskbridgeInbox extends HTMLElement {
     const { groups, lost, settled, waiting, none, shell } = this.#parts;
     const { records } = this.#store;
     const open = this.#store.open().length;
+    this.#recall();
     let shown = this.#wanted;
     if (this.#count != open && this.#connection.state == "online") {
       this.#tell("count", { waiting: open });
@@ -279,8 +278,9 @@ export class AskbridgeInbox extends HTMLElement {
     // First, so that a row that goes there moves, and keeps the focus.
     for (const list of [lost, settled]) {
       arrange(list, rows(this.#store.ended(list == lost, isFound)));
-      list.parentNode.hidden = !list.firstChild && !(list == settled && this.#past.missing.textContent);
+      list.closest("section").hidden = !list.firstChild && !(list == settled && this.#past.missing.textContent);
     }
+    write(this.#parts.gone, lost.childElementCount);
     let found = 0;
     const sections = [...this.#store.groups(isFound)].map(([key, records]) => {
       const group = this.#group(key, records[0]);
@@ -343,14 +343,16 @@ export class AskbridgeInbox extends HTMLElement {
       this.#later("ask", 0, () => this.#ask());
     }
     const row = this.#rows.get(id);
-    row.update(record, this.#bridges.get(bridge), this.#cards.get(id)?.failure ? "Not sent" : drafted.has(id) && "Draft");
+    const mark = this.#cards.get(id)?.failure?.mark ?? (this.#outbox.has(id) ? "Sending" : drafted.has(id) && "Draft");
+    row.update(record, this.#bridges.get(bridge), mark);
     return row.element;
   }
 
   /** Returns the ids in the order of the rows. */
   #order() {
     const isFound = this.#isFound();
-    return [...this.#store.groups(isFound).values(), this.#store.ended(true, isFound), this.#store.ended(false, isFound)].flat().map(({ id }) => id);
+    const lost = this.#parts.put.open ? this.#store.ended(true, isFound) : [];
+    return [...this.#store.groups(isFound).values(), lost, this.#store.ended(false, isFound)].flat().map(({ id }) => id);
   }
 
   /* The question */
@@ -366,7 +368,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   /**
    * `focus` is "main", "fields" or "row", "text" of what the person opens, whose only text field then has the focus, or
-   * "next" after an answer; there is none where nobody chose.
+   * "next" after an answer, "again" after that was taken back; there is none where nobody chose.
    */
   #select(id, focus) {
     const { shell, main } = this.#parts;
@@ -374,7 +376,7 @@ export class AskbridgeInbox extends HTMLElement {
     if (this.current != id) {
       if (!touched && !busy && !failure) this.#cards.delete(this.current);
       main.scrollTop = 0;
-      if (focus && focus != "next") this.#unsay();
+      if (focus && focus != "next") this.#outbox.leave();
     }
     if (focus) this.#wanted = null;
     this.current = id;
@@ -382,14 +384,14 @@ export class AskbridgeInbox extends HTMLElement {
     this.#place();
     this.#refresh();
     // What the person opens from the list beside it needs no pause. On a phone, it takes the place of what they tapped.
-    if (this.#card && focus && focus != "next" && this.#isWide()) this.#card.paused = false;
+    if (this.#card && focus && !/next|again/.test(focus) && this.#isWide()) this.#card.paused = false;
     this.#tell("select", { id });
     const { button } = this.#rows.get(id) ?? {};
     // The page around the inbox stays where it is.
     button?.scrollIntoView({ block: "nearest", container: "nearest" });
     // Where there is no keyboard, one that comes up by itself is in the way.
     const isText = /text|next/.test(focus) && !matchMedia("(pointer: coarse)").matches && this.#card?.focusText();
-    if (isText) return;
+    if (isText || (focus == "again" && this.#card?.resume())) return;
     if (focus == "row" || (focus == "text" && this.#isWide())) button.focus();
     else if (focus == "fields") this.#card.focusFirst();
     else if (focus) main.focus({ preventScroll: true });
@@ -398,8 +400,9 @@ export class AskbridgeInbox extends HTMLElement {
   /** Puts what was sent above the question, or above the list where that stands alone. */
   #place() {
     const { list, back, sent } = this.#parts;
-    if (this.current || this.#isWide()) back.after(sent);
-    else list.prepend(sent);
+    // What is moved loses the focus.
+    if (!(this.current || this.#isWide())) list.firstChild == sent || list.prepend(sent);
+    else if (back.nextSibling != sent) back.after(sent);
   }
 
   /** Says what there is while no question is shown: beside the list, or below it where that stands alone. */
@@ -498,6 +501,7 @@ export class AskbridgeInbox extends HTMLElement {
     else if (name == "leave") this.#leave();
     else if (name == "found") this.#openFirst();
     else if (name == "rule") this.#makeRule();
+    else if (name == "undo") this.#undo();
     else this.#card?.[name](Number(event.key));
   }
 
@@ -554,16 +558,54 @@ export class AskbridgeInbox extends HTMLElement {
   /** Sends what ends a question, and goes on to the next one that waits. */
   async #settle(method, params) {
     const { id } = params;
-    const record = await this.#send(method, params);
-    if (!record) return;
-    const order = this.#order().filter(it => it == id || isOpen(this.#store.records.get(it)));
-    const next = order[order.indexOf(id) + 1] ?? order.find(it => it != id) ?? null;
+    let isOn = false;
+    const record = await this.#send(id, async () => {
+      const time = await this.#defer(params);
+      if (!time) return this.#connection.call(method, params);
+      isOn = true;
+      const isMoved = this.#outbox.begin(id, this.#sentence(doing(this.#store.records.get(id), params), id), time);
+      this.#goOn(id, this.#next(id), isMoved);
+      return this.#connection.call("question_deferred", { id }, time + PATIENCE);
+    });
+    // The server says so where it was taken back.
+    if (record === null) return this.#reopen(id);
+    if (!record) return isOn && this.#fail(id);
+    // Before it leaves its place in the list.
+    const next = this.#next(id);
     keepDraft(id, null);
-    this.#cards.delete(id);
     this.#store.put([record], true);
-    const isMoved = this.#confirm(record);
+    const isMoved = this.#outbox.tell(id, this.#sentence(done(record), id), this.#ruleOf(record));
+    // Who went back to it meanwhile stays there.
+    if (isOn && this.current == id) this.#card.touched = false;
+    else this.#cards.delete(id);
+    if (!isOn) this.#goOn(id, next, isMoved);
+    this.#render();
+  }
+
+  /** Lets it wait on the server, from where it can be taken back. Returns for how long, or 0: it is to be sent at once. */
+  async #defer(params) {
+    // What the server refuses to let wait, or a server of an earlier version, it refuses again when it is sent, or takes.
+    const refused = error => {
+      if (error.code == "offline") throw error;
+      return {};
+    };
+    const { milliseconds = 0 } = await this.#connection.call("question_defer", params).catch(refused);
+    return milliseconds;
+  }
+
+  /** Returns what waits behind a question in the list, or else the first that waits. */
+  #next(id) {
+    const waits = it => isOpen(this.#store.records.get(it)) && !this.#outbox.has(it);
+    const order = this.#order().filter(it => it == id || waits(it));
+    return order[order.indexOf(id) + 1] ?? order.find(it => it != id) ?? null;
+  }
+
+  /** Leaves a question whose answer is there, or on its way, for the next one that waits. */
+  #goOn(id, next, isMoved) {
+    this.#place();
     if (this.current == id) this.#select(next, "next");
     else if (isMoved && this.#card) this.#card.paused = true;
+    this.#render();
   }
 
   /** Decides permissions together, each as it was shown. One that has changed or ended meanwhile is left out. */
@@ -592,65 +634,91 @@ export class AskbridgeInbox extends HTMLElement {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
     card.busy = false;
     const own = done.find(record => record.id == id);
-    if (own) this.#cards.delete(id);
     const why = left.length && `${left.length} of ${decisions.length} ${left.length == 1 ? "was" : "were"} left out: ${[...new Set(left)].join("; ")}`;
-    if (done.length) this.#confirm(own ?? done[0], `${allows ? "Allowed" : "Rejected"} ${done.length}`, why);
-    if (!own) card.failure = why ? { message: why } : null;
-    else if (this.current == id) this.#select(this.#order().find(it => isOpen(this.#store.records.get(it))) ?? null, "next");
+    if (own) this.#cards.delete(id);
+    else card.failure = why ? { message: why } : null;
+    let isMoved = false;
+    if (done.length) {
+      const record = own ?? done[0];
+      const said = this.#sentence([`${allows ? "Allowed" : "Rejected"} ${done.length}`, `${title(record)} and what is like it`], record.id);
+      isMoved = this.#outbox.tell(record.id, [...said, why && `${why}. `].filter(Boolean), this.#ruleOf(record));
+    }
+    if (own) this.#goOn(id, this.#next(id), isMoved);
     this.#render();
   }
 
   /** Shows the rule that decides like the person did last, or like the shown permission ended. */
   #makeRule() {
-    const record = this.#decided ?? this.#store.records.get(this.current);
-    if (record?.question.purpose == "permission" && !machineOf(record)) this.#rule.show(record.id);
+    const [told, current] = [this.#outbox.told, this.current].map(id => this.#store.records.get(id));
+    const record = told?.question.purpose == "permission" ? told : current;
+    if (record && this.#ruleOf(record).more) this.#rule.show(record.id);
   }
 
-  /** Says what was sent, for a while. Returns whether that moved what stands below it. */
-  #confirm(record, all, left) {
-    const { sent } = this.#parts;
-    const height = sent.offsetHeight;
-    const [said, what] = all ? [all, `${title(record)} and what is like it`] : done(record);
-    this.#decided = record.question.purpose == "permission" ? record : null;
-    const rule = this.#decided && !machineOf(record) && button("link", () => this.#makeRule(), "Make it a rule ", el("kbd", "m"));
+  /** Offers to make a rule of a permission of this machine. */
+  #ruleOf(record) {
+    const canBe = record.question.purpose == "permission" && !machineOf(record);
+    return { more: canBe && button("link", () => this.#makeRule(), "Make it a rule ", el("kbd", "m")) };
+  }
+
+  /** Returns the line about what was sent, or is being sent. */
+  #sentence([said, what], id) {
+    const record = this.#store.records.get(id);
     const to = line(from(record, this.#bridges.get(record.bridge)?.status));
-    const show = button("link", () => this.#select(record.id, "main"), "Show it");
-    fill(sent, el("b", said), ": ", el("bdi", what || title(record)), said == "Sent" ? " to " : " for ", el("bdi", to), ". ", left && `${left}. `, show, " ", rule);
-    sent.hidden = false;
-    clearTimeout(this.#unsaid);
-    this.#unsaid = setTimeout(() => this.#unsay(), SAID);
-    this.#place();
-    this.#say(sent.textContent.replace(/ Show it.*/, ""));
-    return sent.offsetHeight != height;
+    return [el("b", said), ": ", el("bdi", what || title(record)), /^Sen/.test(said) ? " to " : " for ", el("bdi", to), ". "];
   }
 
-  /** Takes back what was sent, unless the focus is there. */
-  #unsay() {
-    const { sent } = this.#parts;
-    clearTimeout(this.#unsaid);
-    if (sent.matches(":focus-within")) this.#unsaid = setTimeout(() => this.#unsay(), SAID);
-    else {
-      sent.hidden = true;
-      this.#decided = null;
-    }
+  /** Takes back what was sent last, if it is still on its way. */
+  #undo() {
+    const id = this.#outbox.last;
+    // Whether it was taken back is the reply to the call that waits for what becomes of it.
+    if (id) this.#connection.call("question_undo", { id }).catch(() => {});
+  }
+
+  /** Opens what was taken back as it was. */
+  #reopen(id) {
+    this.#outbox.end(id);
+    if (this.current == id) this.#card.resume();
+    else this.#select(id, "again");
+    this.#card.paused = true;
+    this.#say("Taken back. The question is open again, with what you entered.");
+    this.#render();
+  }
+
+  /** Says that what was on its way did not arrive: the person is at something else by now. */
+  #fail(id) {
+    const record = this.#store.records.get(id);
+    const { mark = "Not sent", message } = this.#cards.get(id)?.failure ?? {};
+    this.#outbox.tell(id, [el("b", mark), ": ", el("bdi", message ?? `${ended(record)}.`), " "], { isFailed: true, isOpen: isOpen(record) });
+    this.#place();
+  }
+
+  /** What was not confirmed may have arrived all the same. */
+  #recall() {
+    const record = this.#store.records.get(this.#outbox.open);
+    if (record && !isOpen(record)) this.#outbox.tell(record.id, [el("bdi", ended(record)), ". "]);
+  }
+
+  async #extend(params) {
+    const record = await this.#send(params.id, () => this.#connection.call("question_extend", params));
+    if (isOpen(record)) this.#say("It has more time.");
   }
 
   /** Returns the record as it is then. Where it fails, the question says so. */
-  async #send(method, params) {
-    const card = this.#cards.get(params.id);
-    if (!card || card.busy) return null;
+  async #send(id, call) {
+    const card = this.#cards.get(id);
+    if (!card || card.busy) return;
     card.failure = null;
     card.busy = true;
-    let record = null;
+    let record;
     try {
-      record = await this.#connection.call(method, params);
-      this.#store.put([record]);
-      if (isOpen(record)) this.#say("It has more time.");
-    } catch ({ code, message, data }) {
+      record = await call();
+      if (record) this.#store.put([record]);
+    } catch ({ code, message, data, isUnknown }) {
       const advice = code == "offline" ? " What you entered is kept. Send it again." : "";
       if (data?.question) this.#store.put([(card.record = data.question)]);
       const why = isOpen(data?.question) ? CHANGED : message[0].toUpperCase() + message.slice(1) + advice;
-      if (!data?.question || isOpen(data.question)) card.failure = { message: why, fields: data?.errors ?? [] };
+      const mark = isUnknown ? "Not confirmed" : "Not sent";
+      if (!data?.question || isOpen(data.question)) card.failure = { message: why, fields: data?.errors ?? [], mark };
     }
     card.busy = false;
     this.#render();

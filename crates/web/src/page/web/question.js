@@ -32,6 +32,8 @@ export class AskbridgeQuestion extends HTMLElement {
   #reason = "";
   #step;
   #busy = false;
+  /** What had the focus when the person sent it. */
+  #left = null;
   #failure = null;
   #timer;
   #pause;
@@ -132,6 +134,7 @@ export class AskbridgeQuestion extends HTMLElement {
   }
 
   set busy(busy) {
+    if (busy) this.#left = this.#root.activeElement;
     this.#busy = !!busy;
     this.#update();
   }
@@ -172,6 +175,13 @@ export class AskbridgeQuestion extends HTMLElement {
     if (this.#isTooEarly()) return;
     const first = isOpen(this.#record) && this.#asked.find(it => it.inputs.length);
     (first || this.#parts?.title)?.focus();
+  }
+
+  /** Goes back to what was there before it was sent, and returns whether something has the focus that had it then. */
+  resume() {
+    if (this.#step) this.#step.back();
+    else this.#left?.focus();
+    return !!this.#root.activeElement;
   }
 
   /** Moves the focus into the text field of a question that has no other field, and returns whether it does. */

@@ -77,7 +77,7 @@ export class Row {
     this.#left.classList.toggle("soon", !!expiring);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
     if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
-    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, mark != "Draft"), this.deadline && this.#left);
+    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, /^Not/.test(mark)), this.deadline && this.#left);
     this.tick();
   }
 

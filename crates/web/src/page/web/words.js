@@ -122,6 +122,15 @@ export function done({ question, settlement }) {
   return ["Sent", cut(given(question, { values, notes }, 40), 160) || "an empty answer"];
 }
 
+const DOING = { Sent: "Sending", Allowed: "Allowing", Rejected: "Rejecting", Decided: "Deciding" };
+
+/** Returns what the person is doing, in the same way: ["Sending", "SQLite"]. @param {Object} record @param {Object} sent an answer, or none */
+export function doing({ question }, { answer }) {
+  const outcome = answer ? { status: "answered", ...answer } : { status: "rejected" };
+  const [said, ...what] = done({ question, settlement: { outcome } });
+  return [said.replace(/^\w+/, verb => DOING[verb]), ...what];
+}
+
 /** Returns an answer in the words of its question. @param {Object} question @param {Object} answer @param {number} [most] of the name of a field */
 export function given({ fields = [] }, { values, notes }, most = Infinity) {
   const parts = fields.map(field => {
