@@ -104,6 +104,9 @@ mod terminal;
 #[cfg(feature = "tui")]
 mod tui;
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod undo;
+#[cfg(test)]
 mod unread;
 #[cfg(test)]
 mod values;

@@ -9,12 +9,12 @@ use crate::answers::machine::{TestMachine, end, name};
 use crate::answers::terminal::Terminal;
 use crate::support::Process;
 
-fn pid(terminal: &Terminal) -> Pid {
+pub(super) fn pid(terminal: &Terminal) -> Pid {
     Pid::from_raw(terminal.running.pid().cast_signed()).unwrap()
 }
 
 /// An agent that asks this, and says again what it hears.
-fn agent(machine: &TestMachine, method: &str, params: &Value) -> (Process, String) {
+pub(super) fn agent(machine: &TestMachine, method: &str, params: &Value) -> (Process, String) {
     let line = json!({ "jsonrpc": "2.0", "id": "ask", "method": method, "params": params }).to_string();
     let script = r#"printf '%s\n' "$1"; exec cat"#;
     let bridge = machine.start(&["run", "--client-questions", "none", "--", "sh", "-c", script, "sh", &line]);
@@ -22,7 +22,7 @@ fn agent(machine: &TestMachine, method: &str, params: &Value) -> (Process, Strin
     (bridge, id)
 }
 
-fn form() -> Value {
+pub(super) fn form() -> Value {
     let options = json!([{ "value": "pg", "label": "Postgres" }, { "value": "lite", "label": "SQLite" }]);
     let fields = json!([
         { "name": "db", "label": "Which database?", "kind": "choice", "required": true, "options": options },
@@ -31,9 +31,9 @@ fn form() -> Value {
     json!({ "sessionId": "s", "_meta": { "askbridge": { "fields": fields } } })
 }
 
-const ASK: &str = "_sandboxagent/session/request_question";
+pub(super) const ASK: &str = "_sandboxagent/session/request_question";
 
-fn heard(bridge: &mut Process) -> Value {
+pub(super) fn heard(bridge: &mut Process) -> Value {
     let line = bridge.expect("the answer", |line| line.contains("\"result\""));
     serde_json::from_str::<Value>(&line).unwrap()["result"].clone()
 }

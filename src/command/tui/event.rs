@@ -95,6 +95,10 @@ pub enum TuiEvent {
     Scroll(i32),
     /// The terminal has this size, in columns and lines.
     Resize(u16, u16),
+    /// A submission waits for a while, in which it can be taken back.
+    Deferred(QuestionId),
+    /// A submission was taken back.
+    TakenBack(QuestionId),
     /// The result of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),
     /// What led to a question.
@@ -110,6 +114,8 @@ pub enum Effect {
     Submit(QuestionId, Submission),
     /// Ask what led to this question.
     Lead(Arc<Record>),
+    /// Take a submission back, if it still waits.
+    TakeBack(QuestionId),
     /// Notify the person by a bell and by the terminal's own notification, with this text.
     Tell(String),
     /// Start, or start again, the pause in which the person reads. [`TuiEvent::Read`] reports its end.

@@ -44,6 +44,8 @@ impl App {
             }
             TuiEvent::Quiet => self.is_pressed = false,
             TuiEvent::Paste(text) => return self.pasted(&text),
+            TuiEvent::Deferred(id) => return self.deferred(id),
+            TuiEvent::TakenBack(id) => return self.taken_back(&id),
             TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
             TuiEvent::Led(id, led) => self.led(&id, led),
             TuiEvent::Read => self.is_fresh = false,
@@ -117,6 +119,7 @@ impl App {
             Key::Char('?') => self.modal = Some(Modal::Help(0)),
             Key::Char('w') => return self.lead(),
             Key::Char('q') => return self.quit(),
+            Key::Char('u') => return self.undo(),
             Key::Char(_) => self.is_stray = true,
             _ => {}
         }
@@ -340,7 +343,7 @@ impl App {
 
     /// Shows the result of a submission.
     pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) -> Vec<Effect> {
-        self.sending.remove(id);
+        self.left(id);
         match result {
             // Only an extension leaves the question open.
             Ok(record) if record.is_open() => {

@@ -18,6 +18,7 @@ mod repaint;
 mod run;
 mod screen;
 pub mod search;
+mod sending;
 mod settled;
 pub mod state;
 pub mod theme;

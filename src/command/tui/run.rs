@@ -5,6 +5,7 @@
 use std::{
     env,
     io::{self, IsTerminal, Stdout},
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,15 +13,14 @@ use std::{
 use askbridge_control::{
     inbox::{BridgeStatus, Follower, Inbox},
     join::{Gaps, JoinedInbox},
+    rpc::deferrals::Deferrals,
 };
-use askbridge_core::{
-    desk::{BridgeName, Record},
-    question::{Provenance, Responder},
-};
+use askbridge_core::desk::{BridgeName, Record};
 use askbridge_os::{exit, keyboard::drain, limits, signals::Signals};
+use askbridge_settings::keys;
 use clap::Args;
 use crossterm::event::{Event as Input, EventStream};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -34,13 +34,14 @@ use super::{
     event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
     repaint::{self, Repainter},
     screen::{self, Screen},
+    sending::{self, Submissions},
     settled::latest,
     state::{App, Modal},
     theme::Theme,
     view::draw,
 };
 use crate::{
-    command::{CommandError, Context, converse, reach::MachineArgs},
+    command::{CommandError, Context, reach::MachineArgs},
     hub::SERVER,
     present::{attention::TerminalKind, bridges::Bridges, listing},
 };
@@ -89,13 +90,16 @@ pub async fn tui(context: &Context, args: &TuiArgs) -> Result<u8, CommandError> 
     let joined = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
     // Signals are caught before the terminal is taken, so that the terminal is restored after each of them.
     let mut signals = Signals::catch()?;
-    let mut session = Session::begin(&joined, args)?;
+    let deferrals = Deferrals::new(context.settings.get(&keys::SEND_UNDO).0);
+    let mut session = Session::begin(&joined, &deferrals, args)?;
+    let mut following = pin!(sending::follow(&joined, &deferrals).fuse());
     let ended = tokio::select! {
-        followed = joined.follow() => Ok(followed.map(|()| exit::OK)?),
+        followed = &mut following => Ok(followed.map(|()| exit::OK)?),
         ended = session.run() => Ok(ended.map(|()| exit::OK)?),
         code = signals.next() => Ok(code),
     };
     drop(session);
+    sending::leave(following, &deferrals).await;
     // The key that quits may begin a line for another program: the rest of it would run in the shell.
     drain(limits::QUIET);
     ended
@@ -116,6 +120,7 @@ struct Session<'a> {
     left_out: watch::Receiver<Gaps>,
     /// What was asked of the bridges, each with its result.
     calls: JoinSet<TuiEvent>,
+    submissions: Submissions<'a>,
     /// The bridges that were asked for their settled questions, and their replies.
     asked: Vec<BridgeName>,
     replies: JoinSet<Vec<Arc<Record>>>,
@@ -138,6 +143,7 @@ struct Session<'a> {
 enum LoopEvent {
     Input(Option<io::Result<Input>>),
     Called(TuiEvent),
+    Submitted(TuiEvent),
     Remembered(Vec<Arc<Record>>),
     World,
     Read,
@@ -146,7 +152,7 @@ enum LoopEvent {
 }
 
 impl<'a> Session<'a> {
-    fn begin(joined: &'a JoinedInbox, args: &TuiArgs) -> io::Result<Self> {
+    fn begin(joined: &'a JoinedInbox, deferrals: &Deferrals, args: &TuiArgs) -> io::Result<Self> {
         // The signal is caught before the terminal is taken, so that a stop gives it back.
         let stops = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
@@ -166,6 +172,7 @@ impl<'a> Session<'a> {
             follower: joined.store().follow(),
             left_out: joined.gaps(),
             calls: JoinSet::new(),
+            submissions: Submissions::new(joined, deferrals),
             asked: Vec::new(),
             replies: JoinSet::new(),
             remembered: Vec::new(),
@@ -186,8 +193,8 @@ impl<'a> Session<'a> {
             let effects = match self.next().await {
                 LoopEvent::Input(None) => return Ok(()),
                 LoopEvent::Input(Some(input)) => self.input(input?).await?,
-                LoopEvent::Called(result) => {
-                    let mut effects = self.app.handle(result);
+                LoopEvent::Called(event) | LoopEvent::Submitted(event) => {
+                    let mut effects = self.app.handle(event);
                     // The store has the outcome already, but the follower returns it only after a debounce.
                     effects.extend(self.renew());
                     effects
@@ -230,6 +237,7 @@ impl<'a> Session<'a> {
         tokio::select! {
             input = self.inputs.next() => LoopEvent::Input(input),
             Some(Ok(result)) = self.calls.join_next() => LoopEvent::Called(result),
+            Some(submitted) = self.submissions.next() => LoopEvent::Submitted(submitted),
             Some(Ok(records)) = self.replies.join_next() => LoopEvent::Remembered(records),
             Some(_) = self.follower.next() => LoopEvent::World,
             Ok(()) = self.left_out.changed() => LoopEvent::World,
@@ -326,12 +334,12 @@ impl<'a> Session<'a> {
                 // The terminal has the focus, so its user sees the screen and needs no notification.
                 Effect::Tell(_) if self.has_focus => {}
                 Effect::Tell(text) => self.screen.tell(&text)?,
+                Effect::TakeBack(id) => self.submissions.take_back(&id),
                 Effect::Submit(id, submission) => {
-                    self.calls.spawn(async move {
-                        let by = Provenance { responder: Responder::Terminal, ..converse::by() };
-                        let result = joined.submit(&id, submission, by).await;
-                        TuiEvent::Submitted(id, result)
-                    });
+                    if self.submissions.send(id.clone(), submission) {
+                        let effects = self.app.handle(TuiEvent::Deferred(id));
+                        self.act(effects)?;
+                    }
                 }
                 Effect::Lead(record) => {
                     let led = async move { TuiEvent::Led(record.id.clone(), joined.context(&record).await) };

@@ -83,6 +83,8 @@ pub struct App {
     pub said: Option<StatusLine>,
     /// The questions that are being submitted to from here.
     pub sending: BTreeSet<QuestionId>,
+    /// Those of them whose submission can be taken back, the latest last.
+    pub waiting: Vec<QuestionId>,
     /// The columns and lines of the terminal.
     pub size: (u16, u16),
     /// Whether the current question has only just appeared, without a key that chose it: what is pressed now was meant
@@ -121,6 +123,7 @@ impl App {
             modal: None,
             said: None,
             sending: BTreeSet::new(),
+            waiting: Vec::new(),
             size,
             is_fresh: false,
             is_pressed: false,
@@ -180,7 +183,8 @@ impl App {
     /// Returns whether something was typed that is not sent.
     pub fn has_drafts(&self) -> bool {
         let open = |id: &QuestionId| self.world.open.iter().any(|item| item.record.id == *id);
-        self.drafts.iter().any(|(id, draft)| draft.is_touched && open(id))
+        let is_left = |id: &QuestionId| open(id) && !self.waiting.contains(id);
+        self.drafts.iter().any(|(id, draft)| draft.is_touched && is_left(id))
     }
 
     /// Reports a result.
@@ -298,6 +302,11 @@ impl App {
         let (order, open) = (self.order(), &self.world.open);
         let is_plain = |place: &&usize| !open[**place].record.question.risk().is_dangerous();
         let (before, behind) = order.split_at(self.place.min(order.len()));
+        // What can be taken back keeps its place in the list.
+        let [before, behind] = [before, behind].map(|part| {
+            let is_left = |place: &&usize| !self.waiting.contains(&open[**place].record.id);
+            part.iter().filter(is_left).copied().collect::<Vec<_>>()
+        });
         let plain = behind.iter().find(is_plain).or_else(|| before.iter().rev().find(is_plain));
         let next = plain.or_else(|| behind.first()).or_else(|| before.last());
         let next = next.map(|place| open[*place].record.id.clone());
@@ -307,6 +316,34 @@ impl App {
             return Vec::new();
         }
         self.select(next);
+        vec![self.appear()]
+    }
+
+    /// A submission waits: the next question is shown, and nothing is said to be sent yet.
+    pub(super) fn deferred(&mut self, id: QuestionId) -> Vec<Effect> {
+        self.say(format!("{id}: sending … u takes it back"));
+        let is_current = self.current.as_ref() == Some(&id);
+        self.waiting.push(id);
+        if is_current { self.go_on() } else { Vec::new() }
+    }
+
+    /// Takes back what was sent last, if it still waits.
+    pub(super) fn undo(&self) -> Vec<Effect> {
+        self.waiting.last().cloned().map(Effect::TakeBack).into_iter().collect()
+    }
+
+    /// A submission waits no more.
+    pub(super) fn left(&mut self, id: &QuestionId) {
+        self.sending.remove(id);
+        self.waiting.retain(|waiting| waiting != id);
+    }
+
+    /// Opens what was taken back, with what was typed. A key that is on its way decides nothing.
+    pub(super) fn taken_back(&mut self, id: &QuestionId) -> Vec<Effect> {
+        self.left(id);
+        self.select(Some(id.clone()));
+        self.pane = Pane::Card;
+        self.say(format!("{id} is taken back: nothing was sent"));
         vec![self.appear()]
     }
 }

@@ -92,6 +92,9 @@ fn header(app: &App, theme: Theme) -> Line<'static> {
     if expiring > 0 {
         spans.push(Span::styled(format!(", {expiring} will end soon"), theme.warning()));
     }
+    if !app.waiting.is_empty() {
+        spans.push(Span::styled(format!(", {} being sent: u takes back", app.waiting.len()), theme.accent()));
+    }
     let used: usize = spans.iter().map(|span| width(&span.content)).sum();
     if let Some(gap) = app.world.gaps.first() {
         let room = usize::from(app.size.0).saturating_sub(used + 3);
@@ -185,6 +188,7 @@ const KEYS: [(&str, &str); 20] = [
     ("Enter", "open the question; take the option; send"),
     ("Esc", "stop typing; leave the question"),
     ("w", "what the agent said and did before it asked"),
+    ("u", "take back what is being sent, the last first"),
     ("?", "these keys"),
     ("q, Ctrl+C", "quit; the questions stay open"),
     ("", "In a question:"),
@@ -196,8 +200,7 @@ const KEYS: [(&str, &str); 20] = [
     ("r", "reject it, with a reason; Enter twice sends it"),
     ("n, m", "add a note to the field; 10 more minutes"),
     ("f", "show or fold the unchanged lines of a change"),
-    ("*", "marks a question with something typed"),
-    ("!", "marks what can do harm"),
+    ("*, !", "mark something typed, and what can do harm"),
 ];
 
 /// A box in front of the screen: lines, and the text that is typed below them.
