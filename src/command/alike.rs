@@ -100,7 +100,7 @@ fn entry(record: &Record, columns: usize) -> Vec<String> {
         // A line that is wrapped here could not be copied.
         return vec![format!("{}  {}{folder}", record.id, command.trim_end())];
     }
-    let subject = SubjectText { question, columns, colour: false }.to_string();
+    let subject = SubjectText { question, columns, colour: false, whole: true }.to_string();
     let head = format!("{}  {}", record.id, printable_line(&text::headline(record)));
     std::iter::once(head).chain(subject.lines().filter(|line| !line.is_empty()).map(str::to_owned)).collect()
 }

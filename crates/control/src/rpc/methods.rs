@@ -3,7 +3,7 @@
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use askbridge_core::{
-    desk::{IdPrefix, LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
+    desk::{LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
     question::{Provenance, Question, input::AnswerInput},
 };
 use askbridge_os::processes::Peer;
