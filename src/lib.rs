@@ -17,7 +17,8 @@
 //! Beneath them stand `crates/control` (the inbox and the ways to it), `crates/settings` (keys, layers and rules),
 //! `crates/journal` (questions and answers in SQLite), `crates/fleet` (machines over a NATS server), `crates/web` (HTTP and the page), `crates/adapters` (agents that are
 //! asked beside their own dialog) and `crates/os` (terminals, signals, exit codes, the log, file locks, processes). Beside
-//! them stand `crates/check` (the conformance cases) and `crates/mock` (peers without a model).
+//! them stand `crates/check` (the conformance cases), `crates/markdown` (texts of agents as trees) and `crates/mock` (peers
+//! without a model).
 
 pub mod command;
 pub mod driver;

@@ -17,7 +17,7 @@ use askbridge_os::terminal::{padded, printable, printable_line, width};
 use super::{
     answer::{self, ending},
     layout::{self, wrapped},
-    past,
+    markdown, past,
     subject::{self, SubjectText},
     text::{self, page, span},
 };
@@ -103,7 +103,7 @@ impl QuestionText<'_> {
         // A single field with this label shows the heading already.
         let is_below = question.fields.len() == 1 && question.fields[0].label == heading && !is_permission;
         if !is_formula && !is_below && !subject::is_command(question, heading) {
-            self.paragraph(heading, out)?;
+            writeln!(out, "\n{}", markdown::written(heading, 0, self.columns, self.colour))?;
         }
         if is_permission {
             write!(
@@ -189,7 +189,7 @@ impl QuestionText<'_> {
         let wanted = format!("{name}{}{null}{secret}{optional}", wanted(&field.kind));
         self.line(&wanted, 2, out)?;
         if let Some(help) = &field.help {
-            writeln!(out, "{}", layout::indented(&printable(help), 2, self.columns))?;
+            writeln!(out, "{}", markdown::written(help, 2, self.columns, self.colour))?;
         }
         if let Kind::Json { schema } = &field.kind {
             writeln!(out, "{}", layout::indented(&schema_text(schema), INDENT, usize::MAX))?;
@@ -247,10 +247,14 @@ impl QuestionText<'_> {
     }
 
     fn preview(&self, preview: &Preview, out: &mut Formatter<'_>) -> fmt::Result {
-        // A line break would change the meaning of source code.
-        let is_prose = matches!(preview.format, PreviewFormat::Markdown | PreviewFormat::Text);
-        let columns = if is_prose { self.columns } else { usize::MAX };
-        writeln!(out, "{}", layout::indented(&printable(&preview.text), 2 * INDENT, columns))
+        let (text, indent) = (&preview.text, 2 * INDENT);
+        let shown = match preview.format {
+            PreviewFormat::Markdown => markdown::written(text, indent, self.columns, self.colour),
+            PreviewFormat::Text => layout::indented(&printable(text), indent, self.columns),
+            // A line break would change the meaning of source code.
+            _ => layout::indented(&printable(text), indent, usize::MAX),
+        };
+        writeln!(out, "{shown}")
     }
 }
 

@@ -13,7 +13,8 @@ use similar::ChangeTag;
 
 use super::{
     change::{self, ChangedLine, Row},
-    layout,
+    layout, markdown,
+    styled::{Piece, StyledLine, piece},
 };
 
 /// The indentation of the names of the parts. [`TEXT`] is that of their texts.
@@ -34,31 +35,11 @@ pub struct SubjectText<'a> {
     pub whole: bool,
 }
 
-/// What a part of a line is, for its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    /// Any other text.
-    Plain,
-    /// A line that a change removes.
-    Removed,
-    /// What differs in a line that is removed from the one that replaces it.
-    RemovedWord,
-    /// A line that a change adds.
-    Added,
-    /// What differs in a line that is added from the one that it replaces.
-    AddedWord,
-    /// How many unchanged lines are folded.
-    Fold,
-}
-
-/// A line of text, in parts.
-pub type TonedLine = Vec<(String, Tone)>;
-
 impl Display for SubjectText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         for line in self.lines() {
-            for (text, tone) in line {
-                let style = if self.colour { tone.style() } else { Style::new() };
+            for Piece { text, style } in line {
+                let style = if self.colour { style } else { Style::new() };
                 write!(out, "{style}{text}{style:#}")?;
             }
             writeln!(out)?;
@@ -67,30 +48,25 @@ impl Display for SubjectText<'_> {
     }
 }
 
-impl Tone {
-    fn style(self) -> Style {
-        match self {
-            Tone::Plain => Style::new(),
-            Tone::Removed => AnsiColor::Red.on_default(),
-            Tone::RemovedWord => AnsiColor::Red.on_default().invert(),
-            Tone::Added => AnsiColor::Green.on_default(),
-            Tone::AddedWord => AnsiColor::Green.on_default().invert(),
-            Tone::Fold => Style::new().dimmed(),
-        }
-    }
-}
-
 impl SubjectText<'_> {
     /// Returns its lines, below an empty one. None if it has no subject, or one that says nothing.
-    pub fn lines(&self) -> Vec<TonedLine> {
+    pub fn lines(&self) -> Vec<StyledLine> {
         let mut out = Lines(Vec::new());
         if let Some(subject) = self.question.subject.as_deref() {
             self.parts(subject, &mut out);
         }
         if !out.0.is_empty() {
-            out.0.insert(0, TonedLine::new());
+            out.0.insert(0, StyledLine::new());
         }
         out.0
+    }
+
+    /// Returns whether it leaves out unchanged lines of a change.
+    pub fn has_folds(&self) -> bool {
+        let Some(subject) = self.question.subject.as_deref().filter(|_| !self.whole) else { return false };
+        let changes = subject.diffs.iter().map(change::changed);
+        let patch = subject.patch.as_deref().map(change::patched);
+        changes.chain(patch).any(|lines| change::folded(lines).iter().any(|row| matches!(row, Row::Fold(_))))
     }
 
     fn parts(&self, subject: &Subject, out: &mut Lines) {
@@ -105,7 +81,7 @@ impl SubjectText<'_> {
         self.line("Plan in", subject.plan_file.as_deref().filter(|_| subject.plan.is_none()), out);
         self.list("It also allows", &subject.grants, out);
         self.list("The request also says", &subject.further, out);
-        self.text("Plan", subject.plan.as_deref(), out);
+        self.prose("Plan", subject.plan.as_deref(), out);
         for diff in &subject.diffs {
             let new = if diff.old.is_none() { " (a new file)" } else { "" };
             let what = if diff.replaces { " (replaces the file: what is there is not shown)" } else { new };
@@ -116,7 +92,7 @@ impl SubjectText<'_> {
             self.name("Patch", out);
             self.rows(change::patched(patch), out);
         }
-        self.text("Details", subject.content.as_deref(), out);
+        self.prose("Details", subject.content.as_deref(), out);
         // The raw input is shown if nothing else says what would happen, or if it says more than the rest.
         let is_said = subject.command.is_some() || subject.plan.is_some() || !subject.diffs.is_empty();
         let is_shown = !is_said || subject.input_says_more;
@@ -139,10 +115,20 @@ impl SubjectText<'_> {
     /// Writes a part of several lines below its name.
     fn text(&self, name: &str, text: Option<&str>, out: &mut Lines) {
         let Some(text) = text else { return };
-        // A line break would change the meaning of a command or of JSON.
-        let columns = if name == "Plan" || name == "Details" { self.columns } else { usize::MAX };
         self.name(name, out);
-        out.plain(&layout::indented(&printable(text), TEXT, columns));
+        // A line break would change the meaning of a command or of JSON.
+        out.plain(&layout::indented(&printable(text), TEXT, usize::MAX));
+    }
+
+    /// Writes a part that is Markdown below its name. In a pipe, which has no columns, it is as it was written.
+    fn prose(&self, name: &str, text: Option<&str>, out: &mut Lines) {
+        let Some(text) = text else { return };
+        self.name(name, out);
+        if self.columns == usize::MAX {
+            out.plain(&layout::indented(&printable(text), TEXT, usize::MAX));
+        } else {
+            out.0.extend(markdown::lines(text, TEXT, self.columns));
+        }
     }
 
     /// Writes a part with one text on each line.
@@ -174,40 +160,42 @@ impl SubjectText<'_> {
         out.0.extend(rows.into_iter().map(|row| match row {
             Row::Line(line) => changed(line),
             Row::Fold(count) => {
-                vec![(format!("{:INDENT$}{:>5} {count} unchanged lines", "", "…"), Tone::Fold)]
+                let folded = format!("{:INDENT$}{:>5} {count} unchanged lines", "", "…");
+                vec![piece(&folded, Style::new().dimmed())]
             }
         }));
     }
 }
 
 /// Lines that are written one after the other.
-struct Lines(Vec<TonedLine>);
+struct Lines(Vec<StyledLine>);
 
 impl Lines {
     /// Writes a printable text.
     fn plain(&mut self, text: &str) {
-        self.0.extend(text.split('\n').map(|line| vec![(line.to_owned(), Tone::Plain)]));
+        self.0.extend(text.split('\n').map(|line| vec![piece(line, Style::new())]));
     }
 }
 
 /// Returns a line of a change: in a file, behind its number and the sign of its change.
-fn changed(line: ChangedLine) -> TonedLine {
-    let (tone, word) = match line.tag {
-        ChangeTag::Delete => (Tone::Removed, Tone::RemovedWord),
-        ChangeTag::Insert => (Tone::Added, Tone::AddedWord),
-        ChangeTag::Equal => (Tone::Plain, Tone::Plain),
+fn changed(line: ChangedLine) -> StyledLine {
+    let plain = Style::new();
+    let (style, word) = match line.tag {
+        ChangeTag::Delete => (AnsiColor::Red.on_default(), AnsiColor::Red.on_default().invert()),
+        ChangeTag::Insert => (AnsiColor::Green.on_default(), AnsiColor::Green.on_default().invert()),
+        ChangeTag::Equal => (plain, plain),
     };
     let (before, sign) = match line.number {
         Some(number) => (format!("{:INDENT$}{number:>5} ", ""), format!("{} ", line.tag)),
         // A patch has its own signs.
         None => (" ".repeat(TEXT), String::new()),
     };
-    let mut parts = vec![(before, Tone::Plain), (sign, tone)];
+    let mut parts = vec![piece(&before, plain), piece(&sign, style)];
     for (text, is_marked) in line.parts {
-        let as_word = if is_marked { word } else { tone };
+        let style = if is_marked { word } else { style };
         match parts.last_mut() {
-            Some((last, same)) if *same == as_word => last.push_str(&text),
-            _ => parts.push((text, as_word)),
+            Some(last) if last.style == style => last.text.push_str(&text),
+            _ => parts.push(Piece { text, style }),
         }
     }
     parts

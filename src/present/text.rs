@@ -10,10 +10,14 @@ use askbridge_core::{
     desk::{Record, Refusal, Settlement, State, Timestamp},
     question::{Answer, Link, Purpose, Question, Risk, Value, naming::names},
 };
+use askbridge_markdown::line as unmarked;
 use askbridge_os::terminal::{cut, printable_json, printable_line};
 use serde::Serialize;
 
-use super::answer::{ending, separable};
+use super::{
+    answer::{ending, separable},
+    subject,
+};
 
 /// The most columns of a question in a sentence.
 const HEADING: usize = 80;
@@ -176,8 +180,11 @@ pub fn summary(question: &Question, most: usize) -> String {
 fn title(question: &Question, text: &str, most: usize) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
+    // Each character of a command counts.
+    let is_command = text.starts_with("$ ") || subject::is_command(question, text);
+    let first = if is_command { first.to_owned() } else { unmarked(first) };
     if lines.next().is_none() {
-        return short(first, most);
+        return short(&first, most);
     }
     let is_prompt = question.purpose == Purpose::Question;
     let own = question.title.as_deref().map(str::trim).filter(|own| is_prompt && !own.is_empty());
@@ -314,7 +321,9 @@ mod tests {
             (None, "Which one?", "Which one?"),
             (Some("Setup"), "Which one?", "Which one?"),
             (Some("Setup"), "# Plan\n\nMany lines\n", "Setup"),
-            (None, "\n  # Plan\n\nMany lines", "# Plan …"),
+            (None, "\n  # Plan\n\nMany lines", "Plan …"),
+            (None, "# Which **one**? `a`", "Which one? a"),
+            (None, "$ echo **/*.rs `b`", "$ echo **/*.rs `b`"),
             (Some(" "), "One\r\nTwo", "One …"),
             (Some("a\nb"), "One\nTwo", "One …"),
             (None, &script, "$ echo one …"),

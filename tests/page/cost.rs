@@ -23,7 +23,7 @@ const MOST_LAYOUTS: f64 = 180.0;
 const QUICK: u32 = 60;
 
 /// Adds a line to the figures of this run.
-fn figure(text: &str) {
+pub(crate) fn figure(text: &str) {
     let file = OpenOptions::new().create(true).append(true).open(shots().join("figures.txt"));
     writeln!(file.unwrap(), "{text}").unwrap();
 }

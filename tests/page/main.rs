@@ -103,6 +103,9 @@ mod keys;
 mod looks;
 
 #[cfg(test)]
+mod markdown;
+
+#[cfg(test)]
 mod alerts;
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use askbridge_control::{
         deferrals::Deferrals,
         deferred::Deferral,
         history::{HistoryListing, HistoryParams},
+        markdown::Reading,
         methods::Methods,
         protocol::{Delta, Listing, LostListing, OutlineListing},
     },
@@ -103,6 +104,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     methods.extend(deferred(generator));
     let question = must::<Question>(generator, "question", "The question to ask.");
     let known = may::<u64>(generator, "known", "The revision of the last reply that the caller has.");
+    let texts = must::<Vec<String>>(generator, "texts", "The texts, of 256 KiB in all at most.");
     methods.extend([
         method::<Settlement>(
             generator,
@@ -135,6 +137,15 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             "Returns the other machines, and how each is connected. With `known`, the revision of the caller's last \
             listing, it waits for a newer one.",
             &[&known],
+            &["too_many_requests"],
+        ),
+        method::<Reading>(
+            generator,
+            "markdown_read",
+            "Reads texts as Markdown, for a program that shows questions and has no reader of its own: nothing that an \
+            agent wrote is left out, and no part of a tree is HTML. A text that is too long, or nested too deeply, is \
+            to be shown as its `source`, and the reply says why.",
+            &[&texts],
             &["too_many_requests"],
         ),
         method::<()>(

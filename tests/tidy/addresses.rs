@@ -6,13 +6,14 @@ use crate::tidy::paths::paths;
 use crate::tidy::source::{Source, Token, hold, tokens};
 
 /// Where names have one address.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "src",
     "crates/adapters",
     "crates/check",
     "crates/control",
     "crates/fleet",
     "crates/journal",
+    "crates/markdown",
     "crates/os",
     "crates/settings",
     "crates/web",

@@ -6,8 +6,10 @@ use crate::tidy::{
 };
 
 /// Modules that are free of I/O, clock, randomness and tokio (I3).
-const PURE: [&str; 11] =
-    ["wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "mcp", "settings", "notify"];
+const PURE: [&str; 12] = [
+    "wire", "question", "guard", "desk", "dialect", "engine", "acp", "hosted", "markdown", "mcp", "settings",
+    "notify",
+];
 
 /// Parts of pure rooms that do the rooms' I/O.
 const IMPURE_PARTS: [&str; 2] = ["crates/settings/src/files.rs", "src/notify/ways/"];
@@ -49,7 +51,7 @@ const IMPURE: [&str; 30] = [
 ];
 
 /// What each room may know of the others, by the design. That the crates keep their order, Cargo holds as well.
-const MAY_KNOW: [(&str, &[&str]); 27] = [
+const MAY_KNOW: [(&str, &[&str]); 28] = [
     // The pure core, `crates/core`.
     // Those of the program stand beside those of the crates.
     ("limits", &["adapters", "fleet", "journal", "settings", "web"]),
@@ -66,9 +68,10 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("os", &[]),
     ("mock", &["os"]),
     ("check", &["dialect", "limits", "os", "question", "wire"]),
+    ("markdown", &["limits", "question"]),
     // The inbox and the ways to it, `crates/control`.
     ("inbox", &["desk", "guard", "limits", "os", "question"]),
-    ("rpc", &["desk", "inbox", "limits", "os", "question", "wire"]),
+    ("rpc", &["desk", "inbox", "limits", "markdown", "os", "question", "wire"]),
     ("join", &["desk", "inbox", "limits", "os", "question", "rpc"]),
     ("settings", &["acp", "desk", "engine", "guard", "limits", "mcp", "os", "question"]),
     ("journal", &["desk", "inbox", "limits", "os", "question"]),
@@ -77,7 +80,7 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("fleet", &["desk", "inbox", "limits", "join", "os", "question", "rpc", "settings"]),
     // The program.
     ("driver", &["acp", "desk", "engine", "inbox", "limits", "os", "question", "rpc", "wire"]),
-    ("present", &["desk", "inbox", "limits", "join", "os", "question"]),
+    ("present", &["desk", "inbox", "limits", "join", "markdown", "os", "question"]),
     (
         "notify",
         &["desk", "guard", "inbox", "limits", "join", "os", "present", "question", "rpc", "settings", "wire"],

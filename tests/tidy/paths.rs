@@ -91,8 +91,8 @@ pub(crate) fn module(path: &str) -> Vec<&str> {
 }
 
 /// The crates beside the program, by their folders.
-const CRATES: [&str; 10] =
-    ["adapters", "check", "control", "core", "fleet", "journal", "mock", "os", "settings", "web"];
+const CRATES: [&str; 11] =
+    ["adapters", "check", "control", "core", "fleet", "journal", "markdown", "mock", "os", "settings", "web"];
 
 /// Those of them that have rooms, as the program has. Each of the others is one room.
 const WITH_ROOMS: [&str; 2] = ["control", "core"];

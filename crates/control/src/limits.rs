@@ -51,6 +51,10 @@ pub const DELTA: usize = 64 * KIB;
 pub const CALLS_PER_CONNECTION: usize = 32;
 /// Number of calls in flight of all connections. One more is refused.
 pub const CALLS: usize = 512;
+/// Size of the texts of one call that reads Markdown. One that has more is refused.
+pub const MARKDOWN: usize = 256 * KIB;
+/// How much larger a tree can be than its text, as JSON: `*a*` has 3 bytes, and its node has 36.
+pub const TREE_PER_BYTE: usize = 16;
 /// Number of calls of a batch.
 pub const BATCH: usize = 64;
 /// Size of a batch's replies after which its other calls are refused.

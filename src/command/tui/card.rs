@@ -15,13 +15,15 @@ use super::{
     draft::Draft,
     event::QuestionItem,
     field::FieldView,
-    lines::{self, CardLine, MEASURE, folded, lines},
+    lines::{CardLine, MEASURE, folded, lines},
+    prose::{card_line, prose, subject_lines},
     state::{App, name},
     theme::Theme,
 };
 use crate::present::{
     answer::{settlement, value_of},
-    subject::{self, Tone, TonedLine},
+    styled::StyledLine,
+    subject,
     text::{self, page, span},
 };
 
@@ -55,7 +57,8 @@ pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> 
     let line = |text: String, style| CardLine::new(cut(&text, columns).into_owned(), style);
     let question = &item.record.question;
     let field = app.draft().and_then(|draft| draft.at(question)).filter(|_| question.fields.len() > 1);
-    let headline = text::line(field.map_or(&question.headline(), |(field, _)| &field.label));
+    let headline =
+        field.map_or_else(|| text::summary(question, columns), |(field, _)| text::line(&field.label));
     let (headline, style) = match question.risk().is_dangerous() {
         true => (format!("! {headline}"), theme.danger()),
         false => (headline, theme.strong()),
@@ -162,7 +165,7 @@ impl CardWriter {
             // a gap.
             self.out.pop_if(|last| last.line.width() == 0);
         } else if item.is_permission() || !is_formula && !is_label {
-            self.text(heading, 0, own);
+            self.out.extend(prose(heading, 0, self.measure, own, self.theme));
         } else if is_over {
             // The fields of a settled question are hidden, so this line is the only text of the question.
             self.text(&question.headline(), 0, own);
@@ -172,7 +175,7 @@ impl CardWriter {
             let ready = app.about.as_ref().and_then(|about| about.of(&item.record, self.columns, whole));
             match ready {
                 Some(ready) => self.about(ready),
-                None => self.about(&lines::subject_lines(question, self.columns, whole)),
+                None => self.about(&subject_lines(question, self.columns, whole)),
             }
         }
         for link in &question.links {
@@ -187,13 +190,8 @@ impl CardWriter {
     }
 
     /// Writes the subject of a permission, with changes of files coloured.
-    fn about(&mut self, lines: &[TonedLine]) {
-        let theme = self.theme;
-        let span = |(text, tone): &(String, Tone)| Span::styled(text.clone(), theme.tone(*tone));
-        self.out.extend(lines.iter().map(|line| CardLine {
-            line: Line::from(line.iter().map(span).collect::<Vec<_>>()),
-            ..CardLine::default()
-        }));
+    fn about(&mut self, lines: &[StyledLine]) {
+        self.out.extend(lines.iter().map(|line| card_line(line, Style::new(), self.theme)));
     }
 
     /// Writes the field that is shown, or the review of all of them.

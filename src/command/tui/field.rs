@@ -12,6 +12,7 @@ use super::{
     draft::{DraftField, Row, is_many, labels},
     editor::Editor,
     lines::{CardLine, folded, hanging, lines, typed_lines},
+    prose::prose,
     theme::Theme,
 };
 use crate::present::{
@@ -74,7 +75,7 @@ impl FieldView<'_> {
         let field = self.field;
         self.paragraph(&field.label, 0, self.theme.strong(), out);
         if let Some(help) = &field.help {
-            self.paragraph(help, 0, Style::new(), out);
+            out.extend(prose(help, 0, self.columns, Style::new(), self.theme));
         }
         let optional = match (field.required, field.nullable) {
             (true, true) => ", blank stands for null",

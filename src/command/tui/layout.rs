@@ -7,7 +7,8 @@ use super::{
     card::{card, summary},
     draft::{Draft, Row},
     event::QuestionItem,
-    lines::{CardLine, SubjectLines},
+    lines::CardLine,
+    prose::SubjectLines,
     state::{App, Pane},
     theme::Theme,
 };

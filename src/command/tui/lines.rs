@@ -1,27 +1,19 @@
-//! Lines of the screen: text of agents made printable (I10) and never wider than the screen, a line of the current
-//! question with the row that it belongs to, and the subject of a permission as lines. The latter are made once for a
-//! question and a width: comparing the texts of a change takes time, and the screen is drawn at each key.
-//! Pure. What a line says is left to `card.rs` and `field.rs`.
+//! Lines of the screen: text of agents made printable (I10) and never wider than the screen, and a line of the current
+//! question with the row that it belongs to.
+//! Pure. What a line says is left to `card.rs` and `field.rs`, lines of several styles to `prose.rs`.
 
-use askbridge_core::{
-    desk::{QuestionId, Record},
-    question::Question,
-};
 use askbridge_os::terminal::{printable, width};
 use ratatui::{style::Style, text::Line};
 use unicode_width::UnicodeWidthChar;
 
-use crate::present::{
-    layout,
-    subject::{SubjectText, Tone, TonedLine},
-};
+use crate::present::layout;
 
 /// The most columns of a line of text: longer ones are hard to read.
 pub(super) const MEASURE: usize = 100;
 /// The maximum number of characters in a row that take no column. A screen has one cell for all of them.
 const MARKS: usize = 16;
 /// The most lines of one text that are shown.
-const LINES: usize = 2000;
+pub(super) const LINES: usize = 2000;
 
 /// Wraps a text at the spaces, and longer words anywhere. It is indented by this number of columns.
 pub(super) fn lines(text: &str, indent: usize, columns: usize) -> Vec<String> {
@@ -152,57 +144,6 @@ impl CardLine {
     pub(super) fn new(text: impl Into<String>, style: Style) -> Self {
         CardLine { line: Line::styled(text.into(), style), ..CardLine::default() }
     }
-}
-
-/// The lines of one question at one width.
-#[derive(Clone, Debug)]
-pub(super) struct SubjectLines {
-    id: QuestionId,
-    edition: u32,
-    columns: usize,
-    whole: bool,
-    lines: Vec<TonedLine>,
-}
-
-impl SubjectLines {
-    /// Makes the lines of this question. If `whole`, unchanged lines of a change are not folded.
-    pub(super) fn new(record: &Record, columns: usize, whole: bool) -> Self {
-        let lines = subject_lines(&record.question, columns, whole);
-        SubjectLines { id: record.id.clone(), edition: record.edition, columns, whole, lines }
-    }
-
-    /// Returns the lines, if they are those of this text at this width.
-    pub(super) fn of(&self, record: &Record, columns: usize, whole: bool) -> Option<&[TonedLine]> {
-        let is_it = self.id == record.id && self.edition == record.edition;
-        (is_it && self.columns == columns && self.whole == whole).then_some(&*self.lines)
-    }
-}
-
-/// Returns the subject of a permission, as lines of at most this many columns.
-pub(super) fn subject_lines(question: &Question, columns: usize, whole: bool) -> Vec<TonedLine> {
-    let about = SubjectText { question, columns: columns.min(MEASURE), colour: false, whole };
-    about.lines().iter().flat_map(|line| of_line(line, columns)).collect()
-}
-
-/// Folds a line at the columns.
-fn of_line(line: &TonedLine, columns: usize) -> impl Iterator<Item = TonedLine> {
-    let blanks = line.iter().flat_map(|(text, _)| text.chars()).take_while(|c| *c == ' ').count();
-    let chars = line.iter().flat_map(|(text, tone)| text.chars().map(|c| (c, *tone)));
-    folded_with(chars, blanks.max(4), columns, Tone::Plain).into_iter().map(|line| {
-        let mut parts = TonedLine::new();
-        for (c, tone) in line {
-            match parts.last_mut() {
-                Some((text, last)) if *last == tone => text.push(c),
-                _ => parts.push((c.to_string(), tone)),
-            }
-        }
-        parts
-    })
-}
-
-/// Returns whether unchanged lines are folded among these.
-pub(super) fn has_folds(lines: &[TonedLine]) -> bool {
-    lines.iter().flatten().any(|(_, tone)| *tone == Tone::Fold)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod haste;
 mod layout;
 mod lines;
 pub mod list;
+mod prose;
 mod repaint;
 mod run;
 mod screen;

@@ -16,7 +16,7 @@ use super::{
     draft::Draft,
     editor::Editor,
     event::{Effect, InboxState, QuestionItem},
-    lines::{SubjectLines, has_folds, subject_lines},
+    prose::{SubjectLines, has_folds},
     search::Search,
 };
 use crate::present::{answer::settlement, text};
@@ -169,8 +169,8 @@ impl App {
     pub(super) fn has_folds(&self) -> bool {
         let columns = self.card_columns();
         let Some(item) = self.item().filter(|_| !self.is_unfolded()) else { return false };
-        let ready = self.about.as_ref().and_then(|about| about.of(&item.record, columns, false));
-        ready.map_or_else(|| has_folds(&subject_lines(&item.record.question, columns, false)), has_folds)
+        let ready = self.about.as_ref().filter(|about| about.of(&item.record, columns, false).is_some());
+        ready.map_or_else(|| has_folds(&item.record.question), |about| about.has_folds)
     }
 
     /// Returns the draft of the current question, to be changed; `None` if the question cannot be answered.

@@ -1,5 +1,6 @@
 //! The styles of the parts of the screen: colours, or without them (`NO_COLOR`) weight alone.
 
+use anstyle::{AnsiColor, Effects};
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::present::subject::Tone;
@@ -14,6 +15,26 @@ pub struct Theme {
 impl Theme {
     fn coloured(self, colour: Color) -> Style {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
+    }
+
+    /// A style that is meant for any terminal.
+    pub fn look(self, look: anstyle::Style) -> Style {
+        let effects = [
+            (Effects::BOLD, Modifier::BOLD),
+            (Effects::DIMMED, Modifier::DIM),
+            (Effects::ITALIC, Modifier::ITALIC),
+            (Effects::UNDERLINE, Modifier::UNDERLINED),
+            (Effects::STRIKETHROUGH, Modifier::CROSSED_OUT),
+            (Effects::INVERT, Modifier::REVERSED),
+        ];
+        let colour = match look.get_fg_color() {
+            Some(anstyle::Color::Ansi(AnsiColor::Red)) => self.coloured(Color::Red),
+            Some(anstyle::Color::Ansi(AnsiColor::Green)) => self.coloured(Color::Green),
+            Some(anstyle::Color::Ansi(AnsiColor::Cyan)) => self.coloured(Color::Cyan),
+            _ => Style::new(),
+        };
+        let has = effects.into_iter().filter(|(effect, _)| look.get_effects().contains(*effect));
+        has.fold(colour, |style, (_, modifier)| style.add_modifier(modifier))
     }
 
     /// Emphasis: headings, labels.
@@ -44,18 +65,6 @@ impl Theme {
     /// Deadlines that are close.
     pub fn warning(self) -> Style {
         self.coloured(Color::Yellow).add_modifier(Modifier::BOLD)
-    }
-
-    /// A part of a change.
-    pub fn tone(self, tone: Tone) -> Style {
-        match tone {
-            Tone::Plain => Style::new(),
-            Tone::Removed => self.coloured(Color::Red),
-            Tone::RemovedWord => self.coloured(Color::Red).add_modifier(Modifier::REVERSED),
-            Tone::Added => self.coloured(Color::Green),
-            Tone::AddedWord => self.coloured(Color::Green).add_modifier(Modifier::REVERSED),
-            Tone::Fold => self.muted(),
-        }
     }
 
     /// The line with the cursor, in the part that keys act on or in the other one.

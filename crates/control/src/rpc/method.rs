@@ -52,6 +52,8 @@ pub const REPORT: &str = "machine_report";
 /// Lists the other machines: `{known?}` → [`crate::inbox::report::MachineListing`]. With a known revision, the reply
 /// comes once there is another one.
 pub const MACHINES: &str = "machine_list";
+/// Reads texts as Markdown: `{texts}` → [`super::markdown::Reading`].
+pub const MARKDOWN: &str = "markdown_read";
 /// Makes the connection that of one of the machines that a process holds, under the names that are used there. The first
 /// call of a connection alone can be this: `{name}` → null.
 pub const SELECT: &str = "machine_select";

@@ -20,7 +20,7 @@ use super::{
     deferrals::Deferrals,
     deferred,
     history::{HistoryListing, HistoryParams},
-    kept, lookup, machines, method,
+    kept, lookup, machines, markdown, method,
     protocol::{Listing, LostListing, OutlineListing, deltas},
 };
 use crate::{
@@ -66,6 +66,7 @@ impl Methods {
             register(&mut module).and_then(|()| module.merge(machines::methods(inbox.clone(), &budgets)?));
         let registered = registered.and_then(|()| module.merge(lookup::methods(inbox.clone(), &budgets)?));
         let registered = registered.and_then(|()| module.merge(kept::methods(inbox, &budgets)?));
+        let registered = registered.and_then(|()| module.merge(markdown::methods(&budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
         Methods { module: module.into(), budgets, peer: None, by: None, deferrals: None }
     }

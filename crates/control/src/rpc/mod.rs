@@ -12,6 +12,7 @@ mod kept;
 mod line;
 mod lookup;
 mod machines;
+pub mod markdown;
 pub mod method;
 pub mod methods;
 pub(crate) mod on_machine;

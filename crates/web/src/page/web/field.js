@@ -2,8 +2,9 @@
 // server, whose words are shown here; the form around it is left to question.js.
 
 import { button, el } from "./dom.js";
+import { prose } from "./markdown.js";
 import { preview } from "./preview.js";
-import { inline, prose } from "./text.js";
+import { inline } from "./text.js";
 import { line, nameOf, own, twin, visible } from "./words.js";
 
 /**

@@ -6,6 +6,7 @@ import { Connection, PATIENCE } from "./connection.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { drafts, keep, keepDraft, recall } from "./drafts.js";
 import { action, takesText } from "./keys.js";
+import { readBy } from "./markdown.js";
 import { Outbox } from "./outbox.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
@@ -167,6 +168,7 @@ export class AskbridgeInbox extends HTMLElement {
     const { signal } = this.#end;
     const server = this.getAttribute("src") ?? new URL(import.meta.url).origin;
     this.#connection = this.#given ?? new Connection(server, signal);
+    readBy(texts => this.#connection.call("markdown_read", { texts }));
     on(this.#connection, "delta", ({ detail }) => this.#take(detail), { signal });
     on(this.#connection, "state", () => this.#turn(), { signal });
     on(document, "keydown", event => this.#key(event), { signal });

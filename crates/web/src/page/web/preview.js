@@ -1,7 +1,8 @@
 // Shows the preview of an option. Markup is shown in a frame that may run, load, open and send nothing.
 
 import { el } from "./dom.js";
-import { code, prose } from "./text.js";
+import { prose } from "./markdown.js";
+import { code } from "./text.js";
 import { own } from "./words.js";
 
 // A frame inherits the policy of the page, but another page may have none.

@@ -7,11 +7,12 @@ import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, digit, entries, others } from "./field.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
 import { Led } from "./led.js";
+import { prose } from "./markdown.js";
 import { clear, stick } from "./pointer.js";
 import { Sight } from "./sight.js";
 import { pages, unshown } from "./beyond.js";
 import { act, decision, evidence, kind, optionButton, subject } from "./subject.js";
-import { direction, headed, inline, prose } from "./text.js";
+import { direction, headed, inline } from "./text.js";
 import { ago, cut, decided, ended, given, heading, isHarmful, isOpen, line, machineOf, nameOf, own, remaining, riskOf, visible } from "./words.js";
 
 const sheets = await stylesheet("tokens.css", "base.css", "question.css");
@@ -65,6 +66,7 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#root.adoptedStyleSheets = sheets;
     on(this.#root, "input", ({ target }) => this.#entered(target));
     on(this.#root, "keydown", event => this.#key(event));
+    on(this.#root, "read", () => this.#reread());
   }
 
   connectedCallback() {
@@ -277,6 +279,12 @@ export class AskbridgeQuestion extends HTMLElement {
     clear(this.#parts.actions);
     this.#sight?.watch();
     this.paused = true;
+  }
+
+  /** A text stands there as it is meant: it has other lines than before, and what decides may have moved. */
+  #reread() {
+    this.#sight?.forget();
+    this.#appear();
   }
 
   /**

@@ -3,6 +3,7 @@
 import { besideIt } from "./beyond.js";
 import { button, el, fill } from "./dom.js";
 import { kind } from "./subject.js";
+import { plain } from "./text.js";
 import { ago, cut, ended, headline, isHarmful, isOpen, line, machineOf, remaining, riskOf } from "./words.js";
 
 const LONGEST = 300;
@@ -13,7 +14,7 @@ export const write = (element, text) => element.textContent === `${text}` || (el
 /** Returns what is asked, on one line. */
 export function title({ question }) {
   const command = question.purpose == "permission" && question.subject?.command;
-  const asked = command ? `$ ${command}` : headline(question).replace(/\s+/g, " ").trim();
+  const asked = command ? `$ ${command}` : plain(headline(question)).replace(/\s+/g, " ").trim();
   const text = asked + (question.purpose == "permission" ? besideIt(question.subject) : "");
   return cut(line(text.slice(0, 2 * LONGEST)), LONGEST) || "Question";
 }

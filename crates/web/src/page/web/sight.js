@@ -64,6 +64,11 @@ export class Sight {
     on(signal, "abort", () => sizes.disconnect());
   }
 
+  /** Forgets what was in sight: something else stands there. */
+  forget() {
+    for (const part of this.#parts.keys()) this.#parts.set(part, []);
+  }
+
   stop() {
     this.#end?.abort();
   }

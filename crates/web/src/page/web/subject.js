@@ -5,7 +5,8 @@ import { beyond, optionGrants, wide } from "./beyond.js";
 import { diffs as changes, patch } from "./diff.js";
 import { button, el } from "./dom.js";
 import { digit, sentences } from "./field.js";
-import { code, inline, prose } from "./text.js";
+import { prose } from "./markdown.js";
+import { code, inline } from "./text.js";
 import { cut, headline, isHarmful, line, nameOf, own, spoken, twin, within } from "./words.js";
 
 const KINDS = {

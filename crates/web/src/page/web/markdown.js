@@ -1,0 +1,145 @@
+// Shows texts of agents as Markdown. The server reads them; each node of its tree becomes an element of ours, and each of
+// its texts a text node. Until the tree is there, and where there is no server to ask, a text is shown as its source.
+
+import { button, el, fill } from "./dom.js";
+import { AT_ONCE, block, source } from "./text.js";
+import { own, visible } from "./words.js";
+
+/** Trees that are kept for texts that are shown again. */
+const MOST = 200;
+/** Bytes of the texts that are asked for at once: the server takes twice as many. */
+const AT_MOST = 131_072;
+
+/** What a text has that is more than paragraphs. */
+const MARKS = /[*_`~[<>|\\]|^ *(#|[-+=]|\d+[.)])|https?:|\n {4}|&\w/m;
+
+const trees = new Map();
+/** Who waits for which text. */
+const wanted = new Map();
+let ask = null;
+
+/** Lets texts be read by this: it takes texts, and promises `{documents}`. @param {function(string[]): Promise<object>} call */
+export const readBy = call => (ask = call);
+
+/** Returns a text as it is meant: now, if its tree is known, and otherwise later, with the event `read`. @param {string} text */
+export function prose(text) {
+  const box = el("div.prose");
+  const known = tree(text, document => {
+    show(box, document, text);
+    box.dispatchEvent(new Event("read", { bubbles: true }));
+  });
+  show(box, known, text);
+  return box;
+}
+
+function tree(text, then) {
+  if (trees.has(text) || !ask || !MARKS.test(text)) return trees.get(text);
+  if (!wanted.size) queueMicrotask(read);
+  wanted.set(text, [...(wanted.get(text) ?? []), then]);
+}
+
+/** Asks for all that is wanted. */
+function read() {
+  let [batch, size] = [[], 0];
+  const send = () => {
+    if (batch.length) take(batch);
+    [batch, size] = [[], 0];
+  };
+  for (const it of wanted) {
+    const bytes = 3 * it[0].length;
+    if (size + bytes > AT_MOST) send();
+    batch.push(it);
+    size += bytes;
+  }
+  send();
+  wanted.clear();
+}
+
+async function take(batch) {
+  // A server of an earlier version cannot read, and one that is out of reach is asked again for the next question.
+  const { documents = [] } = await ask(batch.map(([text]) => text)).catch(() => ({}));
+  documents.forEach((document, place) => {
+    const [text, waiting] = batch[place];
+    trees.set(text, document);
+    if (trees.size > MOST) trees.delete(trees.keys().next().value);
+    for (const then of waiting) then(document);
+  });
+}
+
+function show(box, document, text) {
+  const why = document?.source;
+  const note = why && el("p.hint", `Shown as it was written: ${visible(why)}.`);
+  let shown;
+  try {
+    shown = document?.blocks && folded(document.blocks, text);
+  } catch {
+    // A later version has nodes that are not known here.
+  }
+  fill(box, note, shown ?? source(text));
+}
+
+/** Shows the first blocks of a long text, and a button for the rest. */
+function folded(blocks, text) {
+  const last = text.slice(0, AT_ONCE).split("\n").length;
+  const first = blocks.filter(({ lines }) => text.length <= AT_ONCE || lines[0] <= last);
+  const all = shownBlocks(blocks);
+  if (first.length == blocks.length) return all;
+  const rest = all.slice(first.length);
+  const more = button("link.rest", () => more.replaceWith(...rest), `Show all ${Math.ceil(text.length / 1024)} KB`);
+  return [...all.slice(0, first.length), more];
+}
+
+/** Shows blocks. The headings begin below that of the question, and none is left out between two levels. */
+function shownBlocks(blocks, levels = { last: 2 }) {
+  return blocks.map(it => {
+    const element = own(BLOCKS, it.kind)(it, levels);
+    element.dataset.lines = it.lines.join("-");
+    return element;
+  });
+}
+
+const BLOCKS = {
+  paragraph: ({ children }) => el("p", { dir: "auto" }, inlines(children)),
+  heading: ({ level, children }, levels) => {
+    levels.last = Math.min(level + 2, levels.last + 1, 6);
+    return el(`h${levels.last}`, { dir: "auto" }, inlines(children));
+  },
+  list: ({ items }, levels) => el(items.some(({ number }) => number != null) ? "ol" : "ul", items.map(it => item(it, levels))),
+  quote: ({ blocks }, levels) => el("blockquote", shownBlocks(blocks, levels)),
+  code: ({ language, text }) => el("div.block", language.trim() && el("p.language", visible(language)), block(text.replace(/\n$/, ""))),
+  table,
+  rule: () => el("hr"),
+};
+
+function item({ lines, number, done, blocks }, levels) {
+  const tick = done != null && el("span.tick", { role: "img", ariaLabel: done ? "Done" : "To do" }, done ? "☑" : "☐");
+  const element = el(`li.${tick ? "task" : ""}`, tick, shownBlocks(blocks, levels));
+  if (number != null) element.value = number;
+  element.dataset.lines = lines.join("-");
+  return element;
+}
+
+/** A row may have more cells than the head. Where a table has no room, its rows stand below each other, with the heads in each. */
+function table({ alignments, head, rows }) {
+  const heads = head.cells.map((cell, place) => el(`th.${alignments[place] ?? ""}`, { scope: "col", dir: "auto" }, inlines(cell)));
+  const named = heads.map(it => it.textContent);
+  const cell = (it, place) => el(`td.${alignments[place] ?? ""}`, { dir: "auto", "data-head": named[place] || null }, inlines(it));
+  const row = ({ lines, cells }) => el("tr", { "data-lines": lines.join("-") }, cells.map(cell));
+  const { length } = head.cells;
+  return el(`table.${length > 6 ? "tall" : length > 3 ? "broad" : ""}`, el("thead", el("tr", heads)), el("tbody", rows.map(row)));
+}
+
+const inlines = parts => parts.map(part => (typeof part == "string" ? visible(part) : own(INLINES, part.kind)(part)));
+
+const INLINES = {
+  strong: ({ children }) => el("strong", inlines(children)),
+  emphasis: ({ children }) => el("em", inlines(children)),
+  struck: ({ children }) => el("s", inlines(children)),
+  code: ({ text }) => el("code", visible(text)),
+  break: () => "\n",
+  link: ({ address, isAddress, children }) => {
+    const opens = /^(https?|mailto):/i.test(address);
+    const text = opens ? el("a", { href: address, target: "_blank", rel: "noopener noreferrer" }, inlines(children)) : inlines(children);
+    return [text, (!isAddress || !opens) && el("small.to", { dir: "ltr" }, ` (${visible(address)})`)];
+  },
+};

@@ -1,0 +1,194 @@
+//! Texts of agents as Markdown, for a terminal. Parts of lines are left to `styled.rs`, tables to `table.rs`.
+
+use anstyle::{AnsiColor, Style};
+use askbridge_markdown::{Block, BlockKind, Document, Inline, Item, read};
+use askbridge_os::terminal::{printable, printable_line, width};
+
+use super::{
+    layout,
+    styled::{Piece, StyledLine, piece, pieces, wrap},
+    table,
+};
+
+/// The spaces before code.
+const CODE: &str = "  ";
+
+/// Returns a text as lines that are indented, and wrapped at these columns.
+pub fn lines(text: &str, indent: usize, columns: usize) -> Vec<StyledLine> {
+    let margin = " ".repeat(indent);
+    let mut writer = Writer { columns, out: Vec::new() };
+    match read(text) {
+        Document::Blocks(blocks) => writer.blocks(&blocks, &margin, &margin, false),
+        Document::Source(why) => {
+            let note = format!("(shown as it was written: {why})");
+            let source = layout::indented(&format!("{note}\n{}", printable(text)), indent, columns);
+            writer.out.extend(source.lines().map(|line| vec![piece(line, Style::new())]));
+        }
+    }
+    writer.out
+}
+
+/// Returns a text as the lines of a terminal, without a line break at the end. In a pipe, which has no columns, it is as
+/// it was written.
+pub fn written(text: &str, indent: usize, columns: usize, colour: bool) -> String {
+    if columns == usize::MAX {
+        return layout::indented(&printable(text), indent, columns);
+    }
+    let line = |line: StyledLine| line.iter().map(|it| styled(it, colour)).collect::<String>();
+    lines(text, indent, columns).into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn styled(Piece { text, style }: &Piece, colour: bool) -> String {
+    if colour && !style.is_plain() { format!("{style}{text}{style:#}") } else { text.clone() }
+}
+
+/// Writes the blocks of a text, line by line.
+struct Writer {
+    columns: usize,
+    out: Vec<StyledLine>,
+}
+
+impl Writer {
+    /// Writes blocks. The first line begins with `first`, the others with `rest`: bars of quotes, and spaces.
+    fn blocks(&mut self, blocks: &[Block], first: &str, rest: &str, is_item: bool) {
+        for (place, block) in blocks.iter().enumerate() {
+            let is_close = is_item && matches!(block.kind, BlockKind::List { .. });
+            if place > 0 && !is_close {
+                self.out.push(vec![piece(rest.trim_end(), Style::new())]);
+            }
+            self.block(&block.kind, if place == 0 { first } else { rest }, rest);
+        }
+        if blocks.is_empty() && is_item {
+            self.out.push(vec![piece(first.trim_end(), Style::new())]);
+        }
+    }
+
+    fn block(&mut self, kind: &BlockKind, first: &str, rest: &str) {
+        match kind {
+            BlockKind::Paragraph { children } => self.text(children, Style::new(), first, rest),
+            BlockKind::Heading { level, children } => {
+                let style = Style::new().bold();
+                self.text(children, if *level == 1 { style.underline() } else { style }, first, rest);
+            }
+            BlockKind::List { items } => {
+                for (place, item) in items.iter().enumerate() {
+                    self.item(item, if place == 0 { first } else { rest }, rest);
+                }
+            }
+            BlockKind::Quote { blocks } => {
+                let (first, rest) = (self.within(first, "│ "), self.within(rest, "│ "));
+                self.blocks(blocks, &first, &rest, false);
+            }
+            BlockKind::Code { language, text } => self.code(language, text, first, rest),
+            BlockKind::Table { alignments, head, rows } => {
+                let columns = self.columns.saturating_sub(width(rest));
+                let lines = table::lines(alignments, head, rows, columns);
+                self.lines(lines, first, rest);
+            }
+            BlockKind::Rule => {
+                let room = self.columns.saturating_sub(width(rest)).min(40);
+                self.lines(vec![vec![piece(&"─".repeat(room), Style::new().dimmed())]], first, rest);
+            }
+        }
+    }
+
+    /// Returns a margin with a mark behind it. On a narrow terminal, it would leave no room for the text.
+    fn within(&self, margin: &str, mark: &str) -> String {
+        let is_narrow = width(margin) + width(mark) + layout::LEAST > self.columns;
+        if is_narrow { margin.to_owned() } else { format!("{margin}{mark}") }
+    }
+
+    fn item(&mut self, item: &Item, first: &str, rest: &str) {
+        let number = item.number.map_or("• ".to_owned(), |number| format!("{number}. "));
+        let mark = match item.done {
+            Some(true) => "☑ ",
+            Some(false) => "☐ ",
+            None => &*number,
+        };
+        let rest = self.within(rest, &" ".repeat(width(mark)));
+        self.blocks(&item.blocks, &format!("{first}{mark}"), &rest, true);
+    }
+
+    fn text(&mut self, parts: &[Inline], style: Style, first: &str, rest: &str) {
+        let mut first = first;
+        for line in pieces(parts, style) {
+            let lines = wrap(&line, width(first), width(rest), self.columns);
+            self.lines(lines, first, rest);
+            first = rest;
+        }
+    }
+
+    /// A line break would change the meaning of code, so it is not wrapped.
+    fn code(&mut self, language: &str, text: &str, first: &str, rest: &str) {
+        let name = Some(language.trim()).filter(|name| !name.is_empty());
+        let name = name.map(|name| vec![piece(&printable_line(name), Style::new().dimmed())]);
+        let line = |line: &str| {
+            let text = printable_line(&line.replace('\t', "    ")).into_owned();
+            vec![piece(CODE, Style::new()), piece(&text, Style::new().fg_color(Some(AnsiColor::Cyan.into())))]
+        };
+        let lines: Vec<_> = name.into_iter().chain(text.lines().map(line)).collect();
+        self.lines(lines, first, rest);
+    }
+
+    /// Writes lines behind their margins.
+    fn lines(&mut self, lines: Vec<StyledLine>, first: &str, rest: &str) {
+        for (place, line) in lines.into_iter().enumerate() {
+            let margin = if place == 0 { first } else { rest };
+            let is_blank = line.iter().all(|it| it.text.trim().is_empty());
+            let margin = if is_blank { margin.trim_end() } else { margin };
+            let begin = (!margin.is_empty()).then(|| piece(margin, Style::new()));
+            self.out.push(begin.into_iter().chain(if is_blank { Vec::new() } else { line }).collect());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, columns: usize) -> String {
+        written(text, 0, columns, false)
+    }
+
+    #[test]
+    fn blocks_are_laid_out_for_a_terminal() {
+        for (source, columns, expected) in [
+            ("# Move the **ledger**\n\ntext", 80, "Move the ledger\n\ntext"),
+            ("one\ntwo", 80, "one\ntwo"),
+            ("- a\n- b\n  1. c\n  2. d\n- [x] e", 80, "• a\n• b\n  1. c\n  2. d\n☑ e"),
+            ("- one two three four five six", 24, "• one two three four\n  five six"),
+            ("10. a\n\n    b", 80, "10. a\n\n    b"),
+            ("> a\n>\n> > b", 80, "│ a\n│\n│ │ b"),
+            ("```sh\nls\t-l\n\nrm\n```", 8, "sh\n  ls    -l\n\n  rm"),
+            ("a [b](https://c.example/) `d` ~~e~~", 80, "a b (https://c.example/) d ~~e~~"),
+            ("<!-- a -->\n\nb", 80, "<!-- a -->\n\nb"),
+            ("a\n\n---\n\nb", 10, "a\n\n──────────\n\nb"),
+            ("a\u{1b}[2J\u{202e}", 80, "a␛[2J\\u{202e}"),
+            ("-\n- a", 80, "•\n• a"),
+            ("", 80, ""),
+        ] {
+            assert_eq!(shown(source, columns), expected, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn styles_are_kept_where_lines_are_wrapped() {
+        let bold = Style::new().bold();
+        assert_eq!(written("a **b c** d", 0, 3, true), format!("a {bold}b{bold:#}\n{bold}c{bold:#} d"));
+    }
+
+    #[test]
+    fn a_pipe_has_the_source() {
+        assert_eq!(written("# a\n\n**b**", 2, usize::MAX, false), "  # a\n\n  **b**");
+    }
+
+    #[test]
+    fn what_has_no_tree_says_so() {
+        let deep = ">".repeat(99);
+        let lines = shown(&deep, 80);
+        assert!(
+            lines.starts_with("(shown as it was written: its parts") && lines.ends_with(&deep),
+            "{lines}"
+        );
+    }
+}
