@@ -181,7 +181,8 @@ impl QuestionText<'_> {
     fn field(&self, field: &Field, is_named: bool, out: &mut Formatter<'_>) -> fmt::Result {
         let header = field.header.as_ref().filter(|header| **header != field.label);
         let header = header.map(|header| format!("{header}: ")).unwrap_or_default();
-        self.paragraph(&format!("{header}{}", field.label), out)?;
+        let label = format!("{header}{}", field.label);
+        writeln!(out, "\n{}", markdown::written(&label, 0, self.columns, self.colour))?;
         let optional = if field.required { "" } else { ", optional" };
         let secret = if field.secret { ", a secret" } else { "" };
         let null = if field.nullable { ", or null" } else { "" };

@@ -104,6 +104,9 @@ fn row_of(alignments: &[Alignment], row: &[StyledLine], widths: &[usize]) -> Vec
 /// Takes the spaces at the end of a line away.
 fn trimmed(mut line: StyledLine) -> StyledLine {
     while line.pop_if(|last| last.text.trim().is_empty()).is_some() {}
+    if let Some(last) = line.last_mut() {
+        last.text.truncate(last.text.trim_end().len());
+    }
     line
 }
 
@@ -152,10 +155,10 @@ mod tests {
             ),
             (
                 28,
-                "Step │  Takes │   What\n\
-                 ─────┼────────┼───────────\n\
-                 copy │ 10 min │ all rows\n     │        │ of the\n     │        │  ledger\n\
-                 swap │    1 s │     mv",
+                "Step │  Takes │     What\n\
+                 ─────┼────────┼─────────────\n\
+                 copy │ 10 min │ all rows of\n     │        │  the ledger\n\
+                 swap │    1 s │      mv",
             ),
             (
                 16,

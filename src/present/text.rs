@@ -161,8 +161,12 @@ pub fn asked(question: &Question) -> String {
 
 /// Returns the question on one line, without the phrase that an agent writes over every form.
 pub fn headline(record: &Record) -> String {
-    let question = &record.question;
-    title(question, &question.headline(), HEADING)
+    headline_within(&record.question, HEADING)
+}
+
+/// Returns the same, cut to at most `most` columns.
+pub fn headline_within(question: &Question, most: usize) -> String {
+    title(question, &question.headline(), most)
 }
 
 /// Returns a page that the person is to open. Its host comes first: the rest of the address may look like another one.

@@ -214,12 +214,16 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     assert_eq!(client.end(id, get).await, error("invalid_params"));
 }
 
+async fn read<W: Wire>(client: &mut Client<'_, W>) {
+    let read = client.call("markdown_read", json!({ "texts": ["# A"] })).await.unwrap();
+    assert_eq!(read["documents"][0]["blocks"][0]["kind"], "heading");
+}
+
 async fn look<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(client.call("bridge_status", json!({})).await.unwrap()[0]["bridge"], "bridge");
     assert!(client.call("machine_report", json!({})).await.unwrap()["version"].is_string());
     assert_eq!(client.call("machine_list", json!({})).await.unwrap()["machines"], json!([]));
-    let read = client.call("markdown_read", json!({ "texts": ["# A"] })).await.unwrap();
-    assert_eq!(read["documents"][0]["blocks"][0]["kind"], "heading");
+    read(client).await;
     assert_eq!(client.call("question_watch", json!({})).await, Ok(Value::Null));
     for (args, open) in [
         (json!({}), &["bridge-1", "bridge-2"][..]),

@@ -71,7 +71,11 @@ const INTRUDERS: &str = "
     const intruders = () => {
       const [inbox] = all('askbridge-inbox');
       const tags = 'img, script, svg, object, embed, video, audio, base, meta, template, noscript, picture';
-      const markup = all(`${tags}, a[href^=http], a[href^=javascript]`, inbox);
+      // A link of Markdown is ours: it says where it leads.
+      const says = (link) => [link.textContent, link.nextSibling?.textContent.replace(/^ \\(|\\)$/g, '')].some((text) => text?.replace(/\\/$/, '') === link.href.replace(/\\/$/, ''));
+      const isOurs = (link) => link.rel === 'noopener noreferrer' && link.target === '_blank' && says(link);
+      const links = all('a[href^=http]', inbox).filter((link) => !isOurs(link));
+      const markup = [...all(`${tags}, a[href^=javascript]`, inbox), ...links];
       const frames = all('iframe').filter((frame) => frame.getAttribute('sandbox') !== '' || frame.src);
       const handlers = all('*').filter((element) => element.getAttributeNames().some((name) => name.startsWith('on')));
       const hidden = /[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2028\\u2029\\u2066\\u2067\\ufeff]/;

@@ -103,6 +103,9 @@ mod keys;
 mod looks;
 
 #[cfg(test)]
+mod comments;
+
+#[cfg(test)]
 mod markdown;
 
 #[cfg(test)]

@@ -60,7 +60,27 @@ const SHOWN: &str = "const one = (selector) => all(selector, card())[0];
 impl Browser {
     /// Waits until the current question stands there as Markdown.
     pub(crate) async fn reads(&self) {
-        self.until("the tree of a text", "all('.prose [data-lines]', card()).length", &[]).await;
+        self.until("the tree of a text", "all('.prose [data-lines*=\"-\"]', card()).length", &[]).await;
+    }
+
+    async fn links_say_where_they_lead(&self, address: &str) {
+        let links = self
+            .run(
+                "return all('.plan a', card()).map((it) => [it.textContent, it.href, it.target, it.rel]);",
+                &[],
+            )
+            .await;
+        let link = |text: &str, href: &str| json!([text, href, "_blank", "noopener noreferrer"]);
+        assert_eq!(
+            links,
+            json!([
+                link("the incident", "https://wiki.example/2026/11/ledger"),
+                link("https://wiki.example/why", "https://wiki.example/why"),
+                link("image: a plan", &format!("{address}/plan.png")),
+                link(&format!("{address}/hidden"), &format!("{address}/hidden")),
+                link(&format!("{address}/hidden"), &format!("{address}/hidden")),
+            ])
+        );
     }
 
     /// Writes a screenshot of a window of this size beside the figures, in both schemes.
@@ -109,21 +129,8 @@ async fn a_plan_is_shown_as_it_is_meant() {
             true
         ])
     );
-    let links = browser
-        .run("return all('.plan a', card()).map((it) => [it.textContent, it.href, it.target, it.rel]);", &[])
-        .await;
     let address = format!("http://127.0.0.1:{}", leak.port);
-    let link = |text: &str, href: &str| json!([text, href, "_blank", "noopener noreferrer"]);
-    assert_eq!(
-        links,
-        json!([
-            link("the incident", "https://wiki.example/2026/11/ledger"),
-            link("https://wiki.example/why", "https://wiki.example/why"),
-            link("image: a plan", &format!("{address}/plan.png")),
-            link(&format!("{address}/hidden"), &format!("{address}/hidden")),
-            link(&format!("{address}/hidden"), &format!("{address}/hidden")),
-        ])
-    );
+    browser.links_say_where_they_lead(&address).await;
     let card = browser.card().await;
     for shown in [
         "the incident (https://wiki.example/2026/11/ledger)",
@@ -225,11 +232,8 @@ fn long_plan() -> String {
         .collect()
 }
 
-/// Opens the rest of the text, and scrolls.
-const SCROLL: &str = "for (const rest of all('.plan .rest', card())) rest.click();
-    box.getBoundingClientRect();
-    const whole = performance.now() - started;
-    const main = all('.main')[0];
+/// Scrolls through it.
+const SCROLL: &str = "const main = all('.main')[0];
     const frame = () => new Promise(requestAnimationFrame);
     const times = [];
     let last = await frame();
@@ -240,7 +244,7 @@ const SCROLL: &str = "for (const rest of all('.plan .rest', card())) rest.click(
         last = now;
     }
     times.sort((a, b) => a - b);
-    return [first, whole, times[57], times.at(-1), all('.plan :is(h3, h4)', card()).length];";
+    return [first, times[57], times.at(-1), all('.plan :is(h3, h4)', card()).length];";
 
 /// Times are figures alone: they say as much of the machine as of the page.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -253,13 +257,12 @@ async fn a_long_plan_is_there_soon_and_scrolls() {
     let times = browser.run_async(&format!("{PUT} {SCROLL}"), &[json!(long_plan())]).await;
     let time = |place: usize| times[place].as_f64().unwrap();
     crate::cost::figure(&format!(
-        "a plan of 2,000 lines: readable after {:.0} ms, all of it after {:.0} ms; 60 frames of scrolling, 95 % within {:.0} ms, the longest {:.0} ms",
+        "a plan of 2,000 lines: readable after {:.0} ms; 60 frames of scrolling, 95 % within {:.0} ms, the longest {:.0} ms",
         time(0),
         time(1),
-        time(2),
-        time(3)
+        time(2)
     ));
-    assert_eq!(times[4], json!(200));
+    assert_eq!(times[3], json!(200));
     browser.is_clean().await;
 }
 
@@ -281,5 +284,5 @@ async fn a_text_that_nobody_reads_is_shown_as_it_is_written() {
             &[],
         )
         .await;
-    assert_eq!(shown, json!(["# a **b**", "# c **d**"]));
+    assert_eq!(shown, json!(["# a b", "# c d"]));
 }

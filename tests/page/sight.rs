@@ -40,7 +40,7 @@ impl Browser {
     }
 
     /// Scrolls by this much of the window at once.
-    async fn scrolls(&self, windows: f64) {
+    pub(crate) async fn scrolls(&self, windows: f64) {
         let body = "const main = all('.main')[0]; main.scrollTop += main.clientHeight * arguments[0];
             await new Promise(requestAnimationFrame); await new Promise((done) => setTimeout(done, 20));";
         self.run_async(body, &[json!(windows)]).await;

@@ -53,8 +53,8 @@ pub const CALLS_PER_CONNECTION: usize = 32;
 pub const CALLS: usize = 512;
 /// Size of the texts of one call that reads Markdown. One that has more is refused.
 pub const MARKDOWN: usize = 256 * KIB;
-/// How much larger a tree can be than its text, as JSON: `*a*` has 3 bytes, and its node has 36.
-pub const TREE_PER_BYTE: usize = 16;
+/// How much larger a tree can be than its text, as JSON: an item of a list, `- a`, has 4 bytes, and its nodes have 90.
+pub const TREE_PER_BYTE: usize = 32;
 /// Number of calls of a batch.
 pub const BATCH: usize = 64;
 /// Size of a batch's replies after which its other calls are refused.

@@ -302,10 +302,18 @@ impl<'a> Builder<'a> {
         let depth = self.frames.iter().rposition(holds).unwrap_or(0);
         let inner = self.frames.split_off(depth + 1);
         self.flush();
-        let lines: Vec<_> =
-            source[start..place].trim_end().lines().map(|line| line.trim_matches(margin)).collect();
+        // The last line may be no more than the margin of what comes next.
+        let mut text = source[start..place].trim_end();
+        while let Some((before, last)) = text.rsplit_once('\n')
+            && last.trim_matches(margin).is_empty()
+        {
+            text = before.trim_end();
+        }
+        let lines: Vec<_> = text.lines().map(|line| line.trim_start_matches(margin).trim_end()).collect();
+        self.seen = start + text.len();
         self.text(&lines.join("\n").into(), start);
         self.flush();
+        self.seen = place;
         self.frames.extend(inner);
     }
 
@@ -313,6 +321,6 @@ impl<'a> Builder<'a> {
         let text = self.source.get(range.clone()).unwrap_or_default();
         let line = |at: usize| self.lines.partition_point(|start| *start <= at).max(1);
         let end = range.start + text.trim_end().len();
-        Lines(line(range.start), line(end.saturating_sub(1).max(range.start)))
+        [line(range.start), line(end.saturating_sub(1).max(range.start))]
     }
 }

@@ -53,14 +53,19 @@ impl Frame<'_> {
     }
 }
 
-/// Returns how many bytes of its source stand for the node itself: the number of an item, and the line of a fence, which
-/// the tree keeps elsewhere.
+/// Returns how many bytes of its source stand for the node itself: the bullet or the number of an item, and the line of a
+/// fence, which the tree keeps elsewhere.
 pub(crate) fn mark(tag: &Tag<'_>, source: &str) -> usize {
     match tag {
-        Tag::Item => number(source).map_or(0, |(_, end)| end),
+        Tag::Item => number(source).map_or_else(|| bullet(source), |(_, end)| end),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => source.find('\n').unwrap_or(source.len()),
         _ => 0,
     }
+}
+
+/// Returns where the bullet of an item ends.
+fn bullet(source: &str) -> usize {
+    source.find(['-', '*', '+']).map_or(0, |at| at + 1)
 }
 
 /// Returns the number of an item, and where it ends.

@@ -14,9 +14,7 @@ pub enum Document {
 }
 
 /// The first and the last line of the source that a block stands on, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Lines(pub usize, pub usize);
+pub type Lines = [usize; 2];
 
 /// A block: what begins on a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -58,7 +58,7 @@ pub(super) fn summary(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> 
     let question = &item.record.question;
     let field = app.draft().and_then(|draft| draft.at(question)).filter(|_| question.fields.len() > 1);
     let headline =
-        field.map_or_else(|| text::summary(question, columns), |(field, _)| text::line(&field.label));
+        field.map_or_else(|| text::headline_within(question, columns), |(field, _)| text::line(&field.label));
     let (headline, style) = match question.risk().is_dangerous() {
         true => (format!("! {headline}"), theme.danger()),
         false => (headline, theme.strong()),

@@ -73,7 +73,7 @@ impl FieldView<'_> {
 
     fn label(&self, out: &mut Vec<CardLine>) {
         let field = self.field;
-        self.paragraph(&field.label, 0, self.theme.strong(), out);
+        out.extend(prose(&field.label, 0, self.columns, self.theme.strong(), self.theme));
         if let Some(help) = &field.help {
             out.extend(prose(help, 0, self.columns, Style::new(), self.theme));
         }

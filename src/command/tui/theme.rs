@@ -3,8 +3,6 @@
 use anstyle::{AnsiColor, Effects};
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::present::subject::Tone;
-
 /// The styles of the screen. Colours are those of the terminal's own palette, so that they suit its background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {

@@ -2,7 +2,7 @@
 // when the person opens it.
 
 import { el, fill } from "./dom.js";
-import { prose } from "./text.js";
+import { prose } from "./markdown.js";
 import { line, spoken } from "./words.js";
 
 const call = ({ title, status }) =>

@@ -1,8 +1,8 @@
 // Shows texts of agents as Markdown. The server reads them; each node of its tree becomes an element of ours, and each of
 // its texts a text node. Until the tree is there, and where there is no server to ask, a text is shown as its source.
 
-import { button, el, fill } from "./dom.js";
-import { AT_ONCE, block, source } from "./text.js";
+import { el, fill } from "./dom.js";
+import { block, source } from "./text.js";
 import { own, visible } from "./words.js";
 
 /** Trees that are kept for texts that are shown again. */
@@ -71,22 +71,11 @@ function show(box, document, text) {
   const note = why && el("p.hint", `Shown as it was written: ${visible(why)}.`);
   let shown;
   try {
-    shown = document?.blocks && folded(document.blocks, text);
+    shown = document?.blocks && shownBlocks(document.blocks);
   } catch {
     // A later version has nodes that are not known here.
   }
   fill(box, note, shown ?? source(text));
-}
-
-/** Shows the first blocks of a long text, and a button for the rest. */
-function folded(blocks, text) {
-  const last = text.slice(0, AT_ONCE).split("\n").length;
-  const first = blocks.filter(({ lines }) => text.length <= AT_ONCE || lines[0] <= last);
-  const all = shownBlocks(blocks);
-  if (first.length == blocks.length) return all;
-  const rest = all.slice(first.length);
-  const more = button("link.rest", () => more.replaceWith(...rest), `Show all ${Math.ceil(text.length / 1024)} KB`);
-  return [...all.slice(0, first.length), more];
 }
 
 /** Shows blocks. The headings begin below that of the question, and none is left out between two levels. */

@@ -3,6 +3,7 @@
 
 import { Alike } from "./alike.js";
 import { createArguments } from "./arguments.js";
+import { Comments } from "./comments.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, digit, entries, others } from "./field.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
@@ -29,6 +30,7 @@ export class AskbridgeQuestion extends HTMLElement {
   #internals = this.attachInternals();
   #record = null;
   #fields = [];
+  #comments;
   #parts;
   #reason = "";
   #step;
@@ -56,6 +58,8 @@ export class AskbridgeQuestion extends HTMLElement {
   });
   /** A person who comes back to the page has not seen what came meanwhile. */
   #look = () => document.hidden || (this.paused && (this.paused = true));
+  /** How many comments the buttons know of. */
+  #counted = 0;
   /** Whether the person entered something. */
   touched = false;
   /** The clock of the bridge minus that of this page, in milliseconds. */
@@ -119,13 +123,14 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** What was entered, without secrets, as JSON. */
   get draft() {
-    return { ...entries(this.#kept), others: others(this.#kept), reason: this.#reason };
+    return { ...entries(this.#kept), others: others(this.#kept), reason: this.#reason, comments: this.#comments?.draft ?? [] };
   }
 
   set draft(draft) {
     if (!draft || !this.#record) return;
     for (const it of this.#kept) it.take(draft);
     this.#reason = draft.reason ?? "";
+    this.#comments.draft = draft.comments;
     this.touched = true;
     this.#changed();
   }
@@ -215,8 +220,10 @@ export class AskbridgeQuestion extends HTMLElement {
   /** Asks for a reason, and then rejects the question or the permission. */
   reject() {
     if (!this.#canAct || this.#isTooEarly()) return;
-    const act = reason => this.#send("reject", { reason: reason || undefined });
-    this.#ask({ title: this.#isPermission ? "Reject this" : "Reject this question", label: "Reason (optional)", value: this.#reason, confirm: "Reject", act, refuses: true });
+    const act = reason => this.#send("reject", { reason: this.#withComments(reason) });
+    const { count } = this.#comments;
+    const title = (this.#isPermission ? "Reject this" : "Reject this question") + (count ? `, with your ${commentsOf(count)}` : "");
+    this.#ask({ title, label: "Reason (optional)", value: this.#reason, confirm: "Reject", act, refuses: true });
   }
 
   /** Lists the permissions that are like this one, with this one, to decide them together. */
@@ -253,6 +260,11 @@ export class AskbridgeQuestion extends HTMLElement {
     return field?.pick(n - 1) ?? false;
   }
 
+  /** Opens a comment on what is selected, in focus or pointed at, or on the first lines in sight. Returns whether there is something to comment. */
+  comment() {
+    return this.#canAct && !this.#isTooEarly() && this.#comments.add();
+  }
+
   /** Discards what was entered. */
   discard() {
     this.#reason = "";
@@ -283,8 +295,19 @@ export class AskbridgeQuestion extends HTMLElement {
 
   /** A text stands there as it is meant: it has other lines than before, and what decides may have moved. */
   #reread() {
+    this.#comments.place();
     this.#sight?.forget();
     this.#appear();
+  }
+
+  /** Returns what is sent beside a decision: the person's words, and below them their comments. */
+  #withComments(words) {
+    return [words, this.#comments.text].filter(Boolean).join("\n\n") || undefined;
+  }
+
+  /** Whether comments reach the agent with an answer, as a note on the first field, and not with a rejection alone. */
+  get #takesComments() {
+    return !this.#isPermission && (this.#record.question.notes ?? true) && this.#asked.some(it => it.inputs.length);
   }
 
   /**
@@ -388,7 +411,7 @@ export class AskbridgeQuestion extends HTMLElement {
     // of a text for no button.
     const calm = event => {
       const isSecond = event.detail > 1 && parts.actions.contains(event.target);
-      const decides = !event.target.closest("summary, .toggle, .fold, .rest, a");
+      const decides = !event.target.closest("summary, .toggle, .fold, .rest, .add, .comment, a");
       if (isSecond || (decides && (this.#isTooEarly() || (!event.detail && event.target.matches("button") && this.#isHasty())))) {
         event.preventDefault();
         event.stopPropagation();
@@ -403,6 +426,7 @@ export class AskbridgeQuestion extends HTMLElement {
     fill(this.#root, card);
     this.#alone();
     this.#parts = parts;
+    this.#comments = new Comments(card, parts.actions, () => this.#entered(card));
     this.#sizes.disconnect();
     this.#sizes.observe(parts.actions);
     this.#sight?.stop();
@@ -419,11 +443,16 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#step = null;
     if (this.#together) return this.#offerTogether();
     const options = (this.#isPermission && fields?.[0]?.options) || [];
+    const { count } = this.#comments;
+    this.#counted = count;
+    const [goes, reaches] = count == 1 ? ["goes", "reaches"] : ["go", "reach"];
+    const takes = this.#takesComments ? `${goes} with your answer, and with a rejection` : `${reaches} this agent with a rejection only`;
     fill(
       this.#parts.actions,
+      count > 0 && el("p.hint.counted", `Your ${commentsOf(count)} ${takes}.`),
       options.map((it, place) => optionButton(it, place, options, risk, () => this.#press(it))),
       this.#asked.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
-      button("link", () => this.reject(), this.#isPermission ? "Reject with a reason" : "Reject this question"),
+      button("link", () => this.reject(), count ? `Reject with your ${commentsOf(count)}` : this.#isPermission ? "Reject with a reason" : "Reject this question"),
       this.#parts.more,
     );
     this.#nameMore();
@@ -468,13 +497,18 @@ export class AskbridgeQuestion extends HTMLElement {
     const isRefused = option.role?.startsWith("reject_");
     if (!isRefused && !this.#areRight()) return;
     const changed = isRefused ? {} : entries(this.#fields).values;
+    const { count } = this.#comments;
+    // A rejection takes the comments: it is the same as the only option that refuses once, with a reason.
+    const isRejection = option.role == "reject_once" && !question.fields[0].options.some(it => it != option && it.role == "reject_once");
+    if (count && isRejection) return this.#send("reject", { reason: this.#withComments() });
     const take = () => this.#send("answer", { values: { ...changed, [question.fields[0].name]: option.value }, notes: {}, seen: this.#seen });
-    const step = decision(option, risk, act(question));
+    const step = decision(option, risk, act(question)) ?? (count ? { title: ["Choose “", inline(nameOf(option)), "”?"], confirm: "Choose it" } : null);
     if (!step) return take();
     const isOnce = option.role == "allow_once";
     const dangerous = question.confirm || option.dangerous || isHarmful(risk);
-    const about = [!isOnce && ["Your choice: ", inline(nameOf(option))], Object.keys(changed).length > 0 && "With the arguments as you changed them."];
-    this.#ask({ ...step, about: about.some(Boolean) && about, act: take, dangerous, risk: risk != "plain" && question });
+    const lost = count > 0 && `Your ${commentsOf(count)} ${count == 1 ? "is" : "are"} not sent with this: only a rejection takes them.`;
+    const about = [!isOnce && ["Your choice: ", inline(nameOf(option))], Object.keys(changed).length > 0 && "With the arguments as you changed them.", lost].filter(Boolean).flatMap(it => [it, "\n"]);
+    this.#ask({ ...step, about: about.length > 0 && about.slice(0, -1), act: take, dangerous, risk: risk != "plain" && question });
     this.#settleIn();
   }
 
@@ -502,6 +536,9 @@ export class AskbridgeQuestion extends HTMLElement {
   #check() {
     if (!this.#areRight()) return;
     const answer = entries(this.#fields);
+    const first = this.#asked.find(it => it.inputs.length)?.field.name;
+    const note = this.#takesComments && [answer.notes[first], this.#comments.text].filter(Boolean).join("\n\n");
+    if (note) answer.notes[first] = note;
     const isEmpty = [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
     if (!isEmpty) return this.#answer(answer);
     this.#ask({ title: "Nothing is chosen or entered. Send it empty?", confirm: "Send it empty", act: () => this.#answer(answer), isEmpty });
@@ -565,10 +602,10 @@ export class AskbridgeQuestion extends HTMLElement {
       event.stopPropagation();
       this.#step.back();
     } else if (key == "Enter") this.#enter(event);
-    else if (isText(event) && target.id == "step" && !isMeantFor(target)) {
-      // The rest of a text whose first letter opened the step.
+    else if (isText(event) && target.matches("#step, .comment textarea") && !isMeantFor(target)) {
+      // The rest of a text whose first letter opened the step, or the comment.
       event.preventDefault();
-      this.#step.error.textContent = "Type it after a moment: what came in one go with the key before is no part of it.";
+      if (target.id == "step") this.#step.error.textContent = "Type it after a moment: what came in one go with the key before is no part of it.";
     } else if (isText(event) && key != " " && !this.#parts.problem.hidden && !target.matches("input, textarea, button")) {
       // After a mistake, a letter belongs to the first field that is wrong.
       const field = this.#fields.find(it => it.node.matches(".wrong"))?.typed ?? (this.#fields.length == 1 && this.#fields[0].typed);
@@ -597,8 +634,8 @@ export class AskbridgeQuestion extends HTMLElement {
     // What is typed to confirm is no draft, and neither is how a change is shown.
     if (target.matches(".toggle *") || (target.id == "step" && this.#step.must)) return;
     this.touched = true;
-    // A step was about what stood there before.
-    if (this.#isPermission && this.#step && target.id != "step") {
+    // A step was about what stood there before, and the buttons say what becomes of comments.
+    if (this.#step ? this.#isPermission && target.id != "step" : this.#comments.count != this.#counted) {
       this.#offer();
       this.#update();
     }
@@ -706,6 +743,8 @@ export class AskbridgeQuestion extends HTMLElement {
     if ((isShown || since.isConnected) && this.isConnected) this.#timer = setTimeout(() => this.#tick(), (left % 1000 || 1000) + 10);
   }
 }
+
+const commentsOf = count => (count == 1 ? "comment" : `${count} comments`);
 
 const equal = (one, other) => JSON.stringify(one) == JSON.stringify(other);
 

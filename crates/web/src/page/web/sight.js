@@ -11,6 +11,21 @@ const SLACK = 4;
 /** What shows more when it is pressed. */
 const FOLDS = ".fold, .rest";
 
+/** What the person writes between the lines is no part of what they read. */
+const OWN = ".comment";
+
+/** Returns where the boxes of what the person wrote in a part are, by their distance from its top. */
+function ownIn(part) {
+  const { top } = part.getBoundingClientRect();
+  return [...part.querySelectorAll(OWN)].map(it => it.getBoundingClientRect()).map(it => [it.top - top, it.bottom - top]);
+}
+
+/** Returns a distance from the top of a part without what the person wrote above it. */
+const without = (own, at) => own.reduce((rest, [from, to]) => rest - Math.max(0, Math.min(at, to) - from), at);
+
+/** Returns the height of a part, without what the person wrote. */
+const heightOf = part => without(ownIn(part), part.getBoundingClientRect().height);
+
 /** Adds a span to others, and joins those that touch. */
 function join(spans, [from, to]) {
   const isNear = ([start, end]) => start <= to + SLACK && end >= from - SLACK;
@@ -78,7 +93,8 @@ export class Sight {
     const [part, at] = this.#unseen() ?? [];
     if (!part) return;
     for (const fold of part.querySelectorAll(FOLDS)) fold.click();
-    const top = part.getBoundingClientRect().top + at - this.#port()[0];
+    const below = ownIn(part).reduce((sum, [from, to]) => (from <= sum ? sum + to - from : sum), at);
+    const top = part.getBoundingClientRect().top + below - this.#port()[0];
     (this.#scrollers[0] ?? window).scrollBy({ top, behavior: "instant" });
   }
 
@@ -87,7 +103,7 @@ export class Sight {
     for (const [part, spans] of this.#parts) {
       if (spans == WHOLE) continue;
       const [[from, to] = [], ...more] = spans;
-      const { height } = part.getBoundingClientRect();
+      const height = heightOf(part);
       const isSeen = from <= SLACK && to >= height - SLACK && !more.length;
       if (!isSeen || part.querySelector(FOLDS)) return [part, from <= SLACK ? to : 0];
       this.#parts.set(part, WHOLE);
@@ -98,7 +114,7 @@ export class Sight {
   /** A part that has other lines than before, or wraps them elsewhere, is seen from its beginning again. */
   #measure() {
     for (const [part, spans] of this.#parts) {
-      const { height } = part.getBoundingClientRect();
+      const height = heightOf(part);
       if (spans != WHOLE && Math.abs(height - (this.#heights.get(part) ?? height)) > SLACK) this.#parts.set(part, []);
       this.#heights.set(part, height);
     }
@@ -111,7 +127,8 @@ export class Sight {
     for (const [part, seen] of this.#parts) {
       if (seen == WHOLE) continue;
       const box = part.getBoundingClientRect();
-      const span = [Math.max(top, box.top) - box.top, Math.min(bottom, box.bottom) - box.top];
+      const own = ownIn(part);
+      const span = [Math.max(top, box.top), Math.min(bottom, box.bottom)].map(at => without(own, at - box.top));
       if (span[1] > span[0]) this.#parts.set(part, join(seen, span));
     }
     if (!this.isWhole) return;

@@ -5,7 +5,7 @@ import { button, el } from "./dom.js";
 import { visible } from "./words.js";
 
 // Characters that are shown at once: laying out a mebibyte takes the browser about a second.
-export const AT_ONCE = 20_000;
+const AT_ONCE = 20_000;
 
 /** Code, bold text, and links to pages within a line. Each is found in one pass over it. */
 const MARKS = /`([^`\n]+)`|\*\*(?=\S)((?:(?!\*\*)[^\n])+)(?<=\S)\*\*|(?<!!)\[([^[\]\n]+)\]\((https?:[^()\s]+)\)/g;
@@ -35,7 +35,9 @@ export function plain(text) {
 export const source = text =>
   folded(text, shown => {
     const parts = shown.split(/^ *(?:`{3}|~~~).*\n?/m).map(part => part.replace(/^\n+|\s+$/g, ""));
-    const show = (part, place) => part && (place % 2 ? block(part) : el("p", { dir: "auto" }, inline(part)));
+    let count = 0;
+    const paragraphs = part => part.split(/\n{2,}/).map(it => el("p", { dir: "auto", "data-lines": `p${++count}` }, inline(it)));
+    const show = (part, place) => part && (place % 2 ? block(part) : paragraphs(part));
     return el("div.paragraphs", parts.map(show));
   });
 
