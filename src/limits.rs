@@ -32,6 +32,9 @@ pub const STDERR_TAIL: usize = 2 * KIB;
 
 // Questions.
 
+/// A question that ends within this comes before all others in every list: the page counts its seconds from then on.
+pub const ENDS_SOON: Duration = Duration::from_secs(600);
+
 // The inbox.
 
 /// Length of a client's settings file. Most are some KiB long. Claude Code keeps what it knows of every project in its

@@ -17,7 +17,7 @@ const LONGEST_INPUT: usize = limits::REQUEST / 2;
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = help::ANSWER)]
 pub struct AnswerArgs {
-    /// The question's ID [default: at a terminal, that of the oldest question that waits]
+    /// The question's ID [default: at a terminal, that of the first question that waits]
     pub id: Option<String>,
 
     /// The answer to each field in turn [default: asks field by field at a terminal]: the number, label or value of an option, a text, a number, yes or no; several

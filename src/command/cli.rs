@@ -79,7 +79,7 @@ pub enum Command {
     Answer(LazyArgs<AnswerArgs>),
     /// Allow what an agent asks permission for
     Allow(LazyArgs<AllowArgs>),
-    /// Answer the oldest question that waits, field by field
+    /// Answer the first question that waits, field by field
     Next(LazyArgs<NextArgs>),
     /// Show all questions of this machine in full screen, and answer them there
     #[cfg(feature = "tui")]

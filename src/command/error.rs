@@ -34,7 +34,7 @@ pub enum CommandError {
     NoNumber(String, Arc<Record>),
     /// The command line names no question.
     #[error(
-        "which question? `askbridge next` asks the oldest at a terminal, `askbridge list` shows the IDs of all"
+        "which question? `askbridge next` asks the first at a terminal, `askbridge list` shows the IDs of all"
     )]
     NoId,
     /// What would be allowed is dangerous, and there is no terminal at which it could be confirmed.

@@ -6,7 +6,7 @@ const FIRST: [(&str, &str); 6] = [
     ("setup", "Connect your editors and agents"),
     ("doctor", "Check that questions reach you"),
     ("list", "List the questions that wait"),
-    ("next", "Answer the oldest question, step by step"),
+    ("next", "Answer the first question, step by step"),
     ("open", "Answer in the browser"),
     ("history", "Look up past questions and decisions"),
 ];

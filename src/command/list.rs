@@ -21,6 +21,7 @@ use tokio::time::sleep;
 
 use super::{
     CommandError, Context,
+    filter::FilterArgs,
     reach::MachineArgs,
     runner::{listed, print, print_lines, say, shown, warn},
     screen::{Room, Screen, columns, stdout_closed},
@@ -49,7 +50,10 @@ Columns:
             the question, `elsewhere` if you answer it by a command, on the page
             or in `tui`, `delivering` while its answer is on the way
   KIND      `question`, or `permission` if the agent asks for one
+  RISK      what a permission risks: `plain` reads, or changes what is shown;
+            `acts` does more, such as to run a command; `dangerous` can do harm
   QUESTION  what is asked; `!` before it marks what can do harm
+What ends within ten minutes comes first, and then what is oldest.
 A narrow terminal shows fewer columns; a pipe gets all of them.
 
 Exit codes:
@@ -72,6 +76,10 @@ pub struct ListArgs {
     #[arg(long)]
     pub watch: bool,
 
+    /// Which questions are listed.
+    #[command(flatten)]
+    pub only: FilterArgs,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -83,24 +91,27 @@ pub async fn list(context: &Context, args: &ListArgs) -> Result<u8, CommandError
         let joined = JoinedInbox::open_soon(args.machine.reach_to_follow(context).await?).await?;
         return tokio::select! {
             followed = joined.follow() => Ok(followed.map(|()| exit::OK)?),
-            watched = watch(&joined, args.json) => watched,
+            watched = watch(&joined, args.json, &args.only) => watched,
             // While no question changes, nothing is written, so a failed write cannot reveal that the reader is gone.
             () = stdout_closed() => Ok(exit::OK),
         };
     }
     let reach = args.machine.reach(context).await?;
     // A table shows the outline of a question only, which is much less to send.
-    let depth = if args.json { Depth::Whole } else { Depth::Outline };
+    let depth = if args.json || args.only.needs_kinds() { Depth::Whole } else { Depth::Outline };
     let joined = JoinedInbox::glance(reach, depth, limits::PATIENCE).await?;
     let gaps = joined.gaps().borrow().clone();
     warn(&gaps);
-    let (lost, elsewhere) = lost_and_elsewhere(&joined).await;
+    let (mut lost, elsewhere) = lost_and_elsewhere(&joined).await;
+    let bridges = Bridges::new(joined.status());
+    let keeps = args.only.keeping(&bridges);
+    lost.retain(|lost| keeps(&lost.record));
     if args.json {
-        let list = QuestionList { lost, elsewhere, ..listing(&joined, &gaps) };
+        let list = QuestionList { lost, elsewhere, ..listing(&joined, &gaps, &args.only) };
         return listed(print(&text::json(&list)?), gaps.is_empty());
     }
     let columns = columns();
-    let mut lines = lines(&joined, &gaps, &elsewhere, columns);
+    let mut lines = lines(&joined, &gaps, &elsewhere, columns, &args.only);
     lines.extend(unreachable_lines(&joined, &elsewhere));
     let lost = past::lost(&lost, SystemTime::now().into(), columns);
     if !lost.is_empty() {
@@ -111,10 +122,10 @@ pub async fn list(context: &Context, args: &ListArgs) -> Result<u8, CommandError
 }
 
 /// Returns the open questions, and what a list shows of them.
-pub(super) fn listing(joined: &JoinedInbox, gaps: &Gaps) -> QuestionList {
+fn listing(joined: &JoinedInbox, gaps: &Gaps, only: &FilterArgs) -> QuestionList {
     let bridges = Bridges::new(joined.status());
     let (revision, open) = joined.store().read(|revision, snapshot| (revision, snapshot.open()));
-    QuestionList::new(revision, open, &bridges, gaps)
+    QuestionList::new(revision, only.listed(open, &bridges), &bridges, gaps)
 }
 
 /// Returns the open questions as a table, or a line that says why there are none.
@@ -123,11 +134,16 @@ pub(super) fn lines(
     gaps: &Gaps,
     elsewhere: &[UnreachableBridges],
     columns: Option<usize>,
+    only: &FilterArgs,
 ) -> Vec<String> {
-    let statuses = joined.status();
-    let open = joined.store().read(|_, snapshot| snapshot.open());
+    let (statuses, open) = (joined.status(), joined.store().read(|_, snapshot| snapshot.open()));
     if !open.is_empty() {
-        return table(&open, &Bridges::new(statuses), columns);
+        let bridges = Bridges::new(statuses);
+        let (count, open) = (open.len(), only.listed(open, &bridges));
+        return match open.is_empty() {
+            true => vec![format!("none of the {count} open questions fits")],
+            false => table(&open, &bridges, columns),
+        };
     }
     // The inbox counts as a bridge here, but has no agent that could ask.
     let bridges = statuses.iter().filter(|status| status.agent != SERVER).count();
@@ -167,16 +183,16 @@ pub(super) fn unreachable_lines(joined: &JoinedInbox, elsewhere: &[UnreachableBr
 const REDRAW: Duration = Duration::from_secs(1);
 
 /// Prints what changes, until stdout is closed or cannot be written to, or until a signal ends it.
-pub(super) async fn watch(joined: &JoinedInbox, as_json: bool) -> Result<u8, CommandError> {
+async fn watch(joined: &JoinedInbox, as_json: bool, only: &FilterArgs) -> Result<u8, CommandError> {
     if as_json || !io::stdout().is_terminal() {
-        return shown(report(joined, as_json).await);
+        return shown(report(joined, as_json, only).await);
     }
     let mut signals = Signals::catch()?;
     // An error that this prints must not be on the alternate screen, and no caught signal may leave that switched on.
     let (_, elsewhere) = lost_and_elsewhere(joined).await;
     let screen = Screen::enter()?;
     tokio::select! {
-        drawn = redraw(joined, &elsewhere, screen) => shown(drawn),
+        drawn = redraw(joined, &elsewhere, screen, only) => shown(drawn),
         code = signals.next() => Ok(code),
     }
 }
@@ -186,12 +202,13 @@ async fn redraw(
     joined: &JoinedInbox,
     elsewhere: &[UnreachableBridges],
     mut screen: Screen,
+    only: &FilterArgs,
 ) -> io::Result<()> {
     let (mut follower, mut left_out) = (joined.store().follow(), joined.gaps());
     loop {
         let gaps = left_out.borrow_and_update().clone();
         let room = Room::now().unwrap_or(Room { columns: 80, lines: 24 });
-        screen.draw(&drawn(lines(joined, &gaps, elsewhere, Some(room.columns)), room, &gaps))?;
+        screen.draw(&drawn(lines(joined, &gaps, elsewhere, Some(room.columns), only), room, &gaps))?;
         tokio::select! {
             next = follower.next() => match next {
                 Some(_) => {}
@@ -206,9 +223,9 @@ async fn redraw(
 }
 
 /// Prints a line for each change, or the whole list as JSON on a line.
-async fn report(joined: &JoinedInbox, as_json: bool) -> io::Result<()> {
+async fn report(joined: &JoinedInbox, as_json: bool, only: &FilterArgs) -> io::Result<()> {
     let (mut follower, mut left_out) = (joined.store().follow(), joined.gaps());
-    let (mut said, mut known) = (Vec::new(), KnownQuestions::default());
+    let (mut said, mut known) = (Vec::new(), KnownQuestions { only, known: BTreeMap::new() });
     loop {
         let mut batch = None;
         tokio::select! {
@@ -221,7 +238,7 @@ async fn report(joined: &JoinedInbox, as_json: bool) -> io::Result<()> {
         let gaps = left_out.borrow_and_update().clone();
         said = report_gaps(&gaps, &said);
         match batch {
-            _ if as_json => print(&text::json_line(&listing(joined, &gaps))?)?,
+            _ if as_json => print(&text::json_line(&listing(joined, &gaps, only))?)?,
             Some(batch) => print(&known.changes(joined, batch))?,
             None => {}
         }
@@ -235,7 +252,7 @@ pub(super) fn report_gaps(gaps: &Gaps, said: &[String]) -> Vec<String> {
     lines
 }
 
-/// Returns as much of a list as fits above the lines about bridges that are left out. The newest questions stay.
+/// Returns as much of a list as fits above the lines about bridges that are left out. What is first in it stays.
 fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
     let fitted = |line: &String| {
         let lines = wrapped(line, 0, 2, room.columns);
@@ -252,26 +269,28 @@ fn drawn(list: Vec<String>, room: Room, gaps: &Gaps) -> Vec<String> {
     lines
 }
 
-/// Shortens a list to this many lines: a line with their number replaces the oldest questions. The first line of the
-/// list has the heads of the columns.
+/// Shortens a list to this many lines: a line with their number replaces the last questions. The first line of the list
+/// has the heads of the columns.
 fn folded(list: Vec<String>, most: usize) -> Vec<String> {
     if list.len() <= most.max(1) {
         return list;
     }
-    // One line shows the last question; a second, the number of older ones; a third, the heads of the columns.
+    // One line shows the first question; a second, the number of further ones; a third, the heads of the columns.
     let shown = most.saturating_sub(2).max(1);
-    let older = list.len() - 1 - shown;
+    let more = list.len() - 1 - shown;
     let mut list = list.into_iter();
     let heads = list.next().filter(|_| most > 2);
-    let fold = (most > 1).then(|| format!("… and {older} older"));
-    heads.into_iter().chain(fold).chain(list.skip(older)).collect()
+    let fold = (most > 1).then(|| format!("… and {more} more"));
+    heads.into_iter().chain(list.take(shown)).chain(fold).collect()
 }
 
-/// The open questions that were printed.
-#[derive(Default)]
-struct KnownQuestions(BTreeMap<QuestionId, Arc<Record>>);
+/// The open questions that were printed, of those that are listed.
+struct KnownQuestions<'a> {
+    only: &'a FilterArgs,
+    known: BTreeMap<QuestionId, Arc<Record>>,
+}
 
-impl KnownQuestions {
+impl KnownQuestions<'_> {
     /// Returns a line for each change.
     fn changes(&mut self, joined: &JoinedInbox, batch: Batch) -> String {
         let mut lines = String::new();
@@ -279,9 +298,9 @@ impl KnownQuestions {
         match batch {
             Batch::Snapshot { open, .. } => {
                 // Only a snapshot is complete: a known question that it lacks was settled while no events came.
-                let mut gone = std::mem::take(&mut self.0);
+                let mut gone = std::mem::take(&mut self.known);
                 for record in open {
-                    self.0.extend(gone.remove_entry(&record.id));
+                    self.known.extend(gone.remove_entry(&record.id));
                     lines += &self.change(record, &bridges);
                 }
                 for id in gone.into_keys() {
@@ -292,7 +311,10 @@ impl KnownQuestions {
                 for (_, event) in events {
                     lines += &match event {
                         Event::Settled(record) => {
-                            self.0.remove(&record.id);
+                            let is_known = self.known.remove(&record.id).is_some();
+                            if !is_known && !self.only.is_empty() {
+                                continue;
+                            }
                             settled(&record.id, Some(Arc::clone(&record)))
                         }
                         event => self.change(Arc::clone(event.record()), &bridges),
@@ -305,7 +327,10 @@ impl KnownQuestions {
 
     /// Returns a line about the change of an open question, if anything changed.
     fn change(&mut self, record: Arc<Record>, bridges: &Bridges) -> String {
-        let before = self.0.insert(record.id.clone(), Arc::clone(&record));
+        if !self.only.keeping(bridges)(&record) {
+            return String::new();
+        }
+        let before = self.known.insert(record.id.clone(), Arc::clone(&record));
         let word = match before {
             None => "opened",
             Some(before) if before.state != record.state && record.state == State::Delivering => "delivering",
@@ -327,16 +352,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_questions_stay_in_view() {
+    fn the_first_questions_stay_in_view() {
         let list: Vec<String> = ["ID", "a", "b", "c", "d"].map(str::to_owned).into();
         for (most, shown) in [
             (9, "ID a b c d"),
             (5, "ID a b c d"),
-            (4, "ID … and 2 older c d"),
-            (3, "ID … and 3 older d"),
-            (2, "… and 3 older d"),
-            (1, "d"),
-            (0, "d"),
+            (4, "ID a b … and 2 more"),
+            (3, "ID a … and 3 more"),
+            (2, "a … and 3 more"),
+            (1, "a"),
+            (0, "a"),
         ] {
             assert_eq!(folded(list.clone(), most).join(" "), shown, "{most}");
         }

@@ -21,6 +21,7 @@ mod dial;
 mod doctor;
 mod error;
 mod extend;
+mod filter;
 #[cfg(feature = "fleet")]
 mod fleet;
 mod help;

@@ -1,4 +1,4 @@
-//! `askbridge next`: puts the oldest question that waits to the person at the terminal.
+//! `askbridge next`: puts the first question that waits to the person at the terminal: what ends soon, or the oldest.
 //! The dialogue is left to `converse.rs`.
 
 use askbridge_control::{inbox::Inbox, join::JoinedInbox};
@@ -9,15 +9,17 @@ use clap::Args;
 use super::{
     CommandError, Context,
     converse::converse,
+    filter::FilterArgs,
     list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{print, say, warn},
     typist::{Leftovers, can_ask},
 };
-use crate::present::dialogue::Dialogue;
+use crate::present::{bridges::Bridges, dialogue::Dialogue};
 
 /// The words that `askbridge next` knows, and its exit codes.
 const HELP: &str = "\
+What ends within ten minutes comes first, and then what is oldest. \
 Asks in plain lines, as `askbridge answer ID` does at a terminal: type `?` for help. Nothing is sent \
 before the last field, and Ctrl-C leaves the question open.
 
@@ -33,15 +35,19 @@ Exit codes:
   130  you left the question open, by Ctrl-C, Ctrl-D or /quit";
 
 /// Options of `askbridge next`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = HELP)]
 pub struct NextArgs {
+    /// Which questions are asked.
+    #[command(flatten)]
+    pub only: FilterArgs,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
 }
 
-/// Asks the oldest question that waits.
+/// Asks the first question that waits.
 pub async fn next(context: &Context, args: &NextArgs) -> Result<u8, CommandError> {
     if !can_ask() {
         let told = "`next` asks at a terminal: `askbridge list` and `askbridge answer` work without one";
@@ -54,15 +60,17 @@ pub async fn next(context: &Context, args: &NextArgs) -> Result<u8, CommandError
     let mut open = joined.store().read(|_, snapshot| snapshot.open());
     // A question whose answer is being delivered no longer waits for a person.
     open.retain(|record| record.state == State::Open);
+    let bridges = Bridges::new(joined.status());
+    let open = args.only.listed(open, &bridges);
     let more = open.len().saturating_sub(1);
-    let Some(oldest) = open.into_iter().next() else {
+    let Some(first) = open.into_iter().next() else {
         let (_, elsewhere) = lost_and_elsewhere(&joined).await;
-        lines(&joined, &gaps, &elsewhere, None).iter().for_each(|line| say(line));
+        lines(&joined, &gaps, &elsewhere, None, &args.only).iter().for_each(|line| say(line));
         unreachable_lines(&joined, &elsewhere).iter().for_each(|line| say(line));
         // A bridge that did not reply may have a question that waits.
         return Ok(if gaps.is_empty() { exit::NO_QUESTION } else { exit::BRIDGE_GONE });
     };
-    let code = converse(&joined, Dialogue::new(oldest), leftovers).await?;
+    let code = converse(&joined, Dialogue::new(first), leftovers).await?;
     if code == exit::OK && more > 0 {
         let waits = if more == 1 { "1 more waits".to_owned() } else { format!("{more} more wait") };
         print(&format!("{waits}: askbridge next\n"))?;

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{
     CommandError, Context,
+    filter::FilterArgs,
     list::{lines, lost_and_elsewhere, unreachable_lines},
     reach::MachineArgs,
     runner::{listed, print_lines, warn},
@@ -24,7 +25,7 @@ pub async fn overview(context: &Context) -> Result<u8, CommandError> {
     let gaps = joined.gaps().borrow().clone();
     warn(&gaps);
     let (_, elsewhere) = lost_and_elsewhere(&joined).await;
-    let mut shown = lines(&joined, &gaps, &elsewhere, columns());
+    let mut shown = lines(&joined, &gaps, &elsewhere, columns(), &FilterArgs::default());
     shown.extend(unreachable_lines(&joined, &elsewhere));
     let waits = joined.store().read(|_, snapshot| snapshot.open_count() > 0);
     // The inbox in the background has no agent that could ask.
@@ -41,7 +42,7 @@ pub async fn overview(context: &Context) -> Result<u8, CommandError> {
 fn next_steps(waits: bool, has_bridge: bool) -> Vec<(&'static str, &'static str)> {
     let mut steps = match (waits, has_bridge) {
         (true, _) => vec![
-            ("askbridge next", "answer the oldest question, step by step"),
+            ("askbridge next", "answer the first question, step by step"),
             ("askbridge open", "answer in the browser"),
         ],
         (false, true) => vec![

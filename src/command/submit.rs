@@ -36,7 +36,7 @@ pub async fn answer(context: &Context, args: &AnswerArgs) -> Result<u8, CommandE
     let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
     let Some(id) = args.id.as_deref() else {
         return if is_empty && !args.again && can_ask() {
-            next(context, &NextArgs { machine: args.machine.clone() }).await
+            next(context, &NextArgs { machine: args.machine.clone(), ..NextArgs::default() }).await
         } else {
             Err(CommandError::NoId)
         };

@@ -13,7 +13,7 @@ use askbridge_control::{
 };
 use askbridge_core::{
     desk::{LostQuestion, Record, State},
-    question::Purpose,
+    question::{Purpose, Question},
 };
 use askbridge_os::terminal::printable_line;
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct QuestionList {
     pub protocol: u32,
     /// Grows with each change during `--watch`.
     pub revision: u64,
-    /// The open questions, oldest first.
+    /// The open questions: first what ends soon, then what is oldest.
     pub questions: Vec<ListedQuestion>,
     /// Whether all open questions of the bridges in the directory of the sockets are listed. Where they are not, the
     /// members below say why.
@@ -116,7 +116,7 @@ impl QuestionList {
 }
 
 /// The heads of the columns, in their order.
-const HEADS: [&str; 8] = ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "KIND", "QUESTION"];
+const HEADS: [&str; 9] = ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "KIND", "RISK", "QUESTION"];
 /// The most columns of a question in a list, even in a pipe: `askbridge show` has the rest.
 const TITLE: usize = 160;
 /// Columns that show most questions in full.
@@ -138,12 +138,14 @@ pub fn table(open: &[Arc<Record>], bridges: &Bridges, room: Option<usize>) -> Ve
 /// Returns the steps that make room for the question, the least important column first.
 fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, NarrowingStep)> {
     let mut steps = Vec::new();
-    // If all are questions, the column says nothing.
+    // If all are questions, these columns say nothing.
     if !has_permissions {
-        steps.push((COMFORT, NarrowingStep::Drop("KIND")));
+        steps.extend(["KIND", "RISK"].map(|head| (COMFORT, NarrowingStep::Drop(head))));
     }
     steps.extend([
         (COMFORT, NarrowingStep::Drop("SHOWN")),
+        // What a permission risks says as well that it is one.
+        (COMFORT, NarrowingStep::Drop("KIND")),
         (COMFORT, NarrowingStep::Cut("AGENT", NAME)),
         (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
     ]);
@@ -151,13 +153,21 @@ fn steps(has_ends: bool, has_permissions: bool) -> Vec<(usize, NarrowingStep)> {
     if !has_ends {
         steps.push((LEAST, NarrowingStep::Drop("ENDS")));
     }
-    let last = ["KIND", "AGENT", "AGE", "PROJECT", "ENDS"];
+    let last = ["RISK", "AGENT", "AGE", "PROJECT", "ENDS"];
     steps.extend(last.map(|head| (LEAST, NarrowingStep::Drop(head))));
     steps
 }
 
+/// Returns what a permission risks: the agent does nothing by a question.
+fn risk(question: &Question) -> String {
+    match question.purpose {
+        Purpose::Question => NONE.to_owned(),
+        _ => text::line(question.risk().name()),
+    }
+}
+
 /// Returns the cells of one question, on one printable line each.
-pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
+pub fn row(record: &Record, bridges: &Bridges) -> [String; 9] {
     let now = bridges.now(record);
     // The mark comes first, so that cutting the line cannot remove it.
     let mark = if record.question.risk().is_dangerous() { "! " } else { "" };
@@ -176,6 +186,7 @@ pub fn row(record: &Record, bridges: &Bridges) -> [String; 8] {
         ends,
         place(record).to_owned(),
         text::line(record.question.purpose.name()),
+        risk(&record.question),
         asked,
     ]
 }
@@ -370,9 +381,9 @@ mod tests {
     fn columns_give_way_to_the_question() {
         let open = some();
         let whole = "
-ID         AGENT            PROJECT                     AGE  ENDS  SHOWN       KIND      QUESTION
-k3f9q2-1   Codex            payments                    5m   10m   elsewhere   question  Which database should the payments service use?
-k3f9q2-12  claude-code-acp  a-project-with-a-long-name  5m   sent  delivering  question  Deploy?";
+ID         AGENT            PROJECT                     AGE  ENDS  SHOWN       KIND      RISK  QUESTION
+k3f9q2-1   Codex            payments                    5m   10m   elsewhere   question  -     Which database should the payments service use?
+k3f9q2-12  claude-code-acp  a-project-with-a-long-name  5m   sent  delivering  question  -     Deploy?";
         let at_80 = "
 ID         AGENT         PROJECT       AGE  ENDS  QUESTION
 k3f9q2-1   Codex         payments      5m   10m   Which database should the pay…
@@ -396,9 +407,9 @@ k3f9q2-12  sent  Deploy?";
         let dangerous = json!({ "message": "rm -rf build", "purpose": "permission", "dangerous": true, "project": "/payments" });
         let open = [some().remove(0), record("k3f9q2-2", &dangerous, &json!({}))];
         let at_88 = "
-ID        AGENT         PROJECT   AGE  ENDS  KIND        QUESTION
-k3f9q2-1  Codex         payments  5m   10m   question    Which database should the paym…
-k3f9q2-2  claude-code…  payments  5m   -     permission  ! rm -rf build";
+ID        AGENT         PROJECT   AGE  ENDS  RISK       QUESTION
+k3f9q2-1  Codex         payments  5m   10m   -          Which database should the payme…
+k3f9q2-2  claude-code…  payments  5m   -     dangerous  ! rm -rf build";
         let at_40 = "
 ID        ENDS  QUESTION
 k3f9q2-1  10m   Which database should t…
@@ -411,7 +422,7 @@ k3f9q2-2  -     ! rm -rf build";
     #[test]
     fn text_of_an_agent_cannot_break_the_layout() {
         let hostile = json!({ "agent": "a\n1", "project": "/x/b\u{1b}", "message": "Sure?\x1b[2J\nReally?" });
-        let [id, agent, project, _, ends, shown, kind, question] =
+        let [id, agent, project, _, ends, shown, kind, _, question] =
             row(&record("k3f9q2-1", &hostile, &json!({})), &bridges());
         assert_eq!([&*id, &*ends, &*shown], ["k3f9q2-1", "-", "client"]);
         assert_eq!((&*agent, &*project, &*kind), ("a\u{240a}1", "b\u{241b}", "question"));

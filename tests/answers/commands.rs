@@ -21,10 +21,10 @@ fn a_question_is_listed_shown_and_answered() {
     let id = machine.question();
     let list = machine.ok(&["list"]);
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "KIND", "QUESTION"]);
+    assert_eq!(rows[0], ["ID", "AGENT", "PROJECT", "AGE", "ENDS", "SHOWN", "KIND", "RISK", "QUESTION"]);
     assert_eq!(rows[1][0], id);
     assert!(
-        list.contains("  -     elsewhere  question  Which database should we use? (and 2 more)\n"),
+        list.contains("  -     elsewhere  question  -     Which database should we use? (and 2 more)\n"),
         "{list}"
     );
     let shown = machine.ok(&["show", &id]);

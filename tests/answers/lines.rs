@@ -210,7 +210,7 @@ fn an_answer_without_an_id_asks_the_oldest_question() {
     let machine = TestMachine::new();
     let run = machine.run(&["answer"]);
     assert_eq!((run.code, &*run.stdout), (i32::from(exit::USAGE), ""), "{run:?}");
-    assert!(run.stderr.contains("`askbridge next` asks the oldest"), "{run:?}");
+    assert!(run.stderr.contains("`askbridge next` asks the first"), "{run:?}");
     let (mut bridge, id) = permission(&machine, "cargo build");
     let mut terminal = Terminal::start(&machine, &["answer"], 100, 24);
     terminal.expect("Choose 1 to 3 (? for help): ");

@@ -25,6 +25,8 @@ mod demo;
 #[cfg(all(feature = "journal", feature = "tui"))]
 mod ends;
 #[cfg(test)]
+mod filtered;
+#[cfg(test)]
 #[cfg(feature = "fleet")]
 mod fleet;
 #[cfg(test)]

@@ -267,7 +267,7 @@ fn the_client_decides_as_before_and_is_named() {
     let mut agent = Agent::asks(&[request(1, &CLAUDE)]);
     let id = agent.ids[0].clone();
     let list = agent.machine.ok(&["list"]);
-    assert!(list.contains("permission  ! $ rm -rf build\n"), "{list}");
+    assert!(list.contains("permission  dangerous  ! $ rm -rf build\n"), "{list}");
     let listed: Value = serde_json::from_str(&agent.machine.ok(&["list", "--json"])).unwrap();
     let question = &listed["questions"][0]["question"];
     assert_eq!((&question["purpose"], &question["dangerous"]), (&json!("permission"), &json!(true)));

@@ -304,7 +304,7 @@ fn the_terminal_shows_what_the_readme_shows() {
     let folder = Folder::new(&machine);
     let text = block("$ askbridge list");
     let lines: Vec<_> = text.lines().collect();
-    let [list, head, row, _, answer, answered] = lines[..] else { panic!("{text}") };
+    let [list, head, _, row, answer, answered] = lines[..] else { panic!("{text}") };
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let real = |line: &str| line.trim_start_matches("$ ").replace("k3f9q2-1", &id);
     let (code, listed) = folder.run(&real(list));

@@ -81,20 +81,20 @@ fn the_question_is_seen_on_a_narrow_terminal() {
 }
 
 #[test]
-fn a_watched_list_is_as_high_as_the_terminal_and_shows_the_newest() {
+fn a_watched_list_is_as_high_as_the_terminal_and_shows_the_first() {
     let machine = TestMachine::new();
     let _client = machine.client("native", "several questions", &[], &[]);
     let ids: Vec<_> = machine.questions(3).iter().map(name).collect();
     let (mut watch, mut screen) = start(&machine, &["list", "--watch"], 80, 4);
-    let mut text = shown(&mut screen, |text| text.matches("older").count() == 2);
+    let mut text = shown(&mut screen, |text| text.matches("2 more").count() == 2);
     assert!(text.starts_with("\x1b[?1049h"), "the scrollback is left alone: {text:?}");
     assert!(!text.contains("\x1b[2J"), "{text:?}");
-    let drawn: Vec<_> = text.split("\x1b[H").filter(|drawn| drawn.contains("older")).collect();
+    let drawn: Vec<_> = text.split("\x1b[H").filter(|drawn| drawn.contains("2 more")).collect();
     assert!(drawn.len() == 2, "it is drawn again: {text:?}");
     for drawn in drawn {
         let lines: Vec<_> = drawn.lines().map(|line| line.trim_end_matches("\x1b[K")).collect();
-        assert!(lines[0].starts_with("ID ") && lines[2].starts_with(&ids[2]), "{text:?}");
-        assert_eq!(lines[1], "… and 2 older", "{text:?}");
+        assert!(lines[0].starts_with("ID ") && lines[1].starts_with(&ids[0]), "{text:?}");
+        assert_eq!(lines[2], "… and 2 more", "{text:?}");
     }
     let pid = Pid::from_raw(watch.pid().cast_signed()).unwrap();
     kill_process(pid, Signal::INT).unwrap();

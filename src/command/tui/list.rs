@@ -21,6 +21,7 @@ use super::{
 use crate::present::{
     answer::settlement,
     text::{self, short, span},
+    urgency,
 };
 
 /// One line of the list.
@@ -49,14 +50,11 @@ impl App {
     /// it what waits most urgently first.
     pub fn order(&self) -> Vec<usize> {
         let open = &self.world.open;
-        let urgency = |place: usize| {
-            let item = &open[place];
-            let record = &item.record;
-            let deadline = record.deadline.filter(|_| record.expiring);
+        let order = |place: usize| {
+            let QuestionItem { record, now, .. } = &open[place];
             (
+                urgency::urgency(record, *now),
                 // `false` sorts first. Among equals, the place keeps the order in which they opened.
-                deadline.is_none(),
-                deadline,
                 Reverse(record.question.blocking),
                 Reverse(record.question.risk().is_dangerous()),
                 place,
@@ -67,8 +65,8 @@ impl App {
             projects.entry(group(item)).or_default().push(place);
         }
         let mut groups: Vec<_> = projects.into_values().collect();
-        groups.iter_mut().for_each(|group| group.sort_by_key(|place| urgency(*place)));
-        groups.sort_by_key(|group| group.first().map(|place| urgency(*place)));
+        groups.iter_mut().for_each(|group| group.sort_by_key(|place| order(*place)));
+        groups.sort_by_key(|group| group.first().map(|place| order(*place)));
         groups.concat()
     }
 

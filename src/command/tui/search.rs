@@ -2,7 +2,7 @@
 //! Pure. Its keys, and the list of what is found, are left to `list.rs`.
 
 use super::{editor::Editor, event::QuestionItem};
-use crate::present::text;
+use crate::present::{filter::Filter, text};
 
 /// What the person searches for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,6 +10,8 @@ pub struct Search {
     typed: Editor,
     /// The words that are typed, in lower case.
     words: Vec<String>,
+    /// What the words such as `project:shop` select.
+    only: Filter,
     /// Whether keys type into it.
     pub is_typing: bool,
 }
@@ -17,7 +19,7 @@ pub struct Search {
 impl Search {
     /// Returns whether no word is typed, so that every question is found.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.words.is_empty() && self.only.is_empty()
     }
 
     /// Returns what is typed.
@@ -31,8 +33,11 @@ impl Search {
     }
 
     /// Returns whether each word is in what the list says of a question: its title, its project, its agent, or its ID,
-    /// which begins with the name of another machine.
+    /// which begins with the name of another machine. A word such as `risk:acts` selects by what it names.
     pub fn finds(&self, item: &QuestionItem) -> bool {
+        if !self.only.keeps(&item.record, item.agent.as_deref()) {
+            return false;
+        }
         if self.words.is_empty() {
             return true;
         }
@@ -43,7 +48,10 @@ impl Search {
     /// Changes what is typed.
     pub(super) fn edit(&mut self, change: impl FnOnce(&mut Editor)) {
         change(&mut self.typed);
-        self.words = self.typed.text().to_lowercase().split_whitespace().map(str::to_owned).collect();
+        let mut only = Filter::default();
+        let words = self.typed.text().split_whitespace().filter(|word| !only.take(word));
+        self.words = words.map(str::to_lowercase).collect();
+        self.only = only;
     }
 }
 
@@ -94,6 +102,11 @@ mod tests {
             ("k3f9q2-7", true),
             ("src", false),
             ("database codex", false),
+            ("project:payments which", true),
+            ("project:pay which", false),
+            ("agent:claude_code", true),
+            ("kind:permission", false),
+            ("risk:", false),
         ] {
             let mut search = Search::default();
             search.edit(|editor| editor.insert(typed, false));

@@ -2,7 +2,8 @@
 //! A rule that is made from one permission may leave these words open, and a list of like permissions may differ in them.
 //!
 //! The list is short, and is chosen by what the programs do: the word that says what is done stands in it, and no further
-//! word names a script, a target or a task, as those of `make`, `npm run` and `python3` do. Words that do more than the rest
+//! word names a script, a target or a task, as those of `make`, `npm run` and `python3` do, or lets what checks change
+//! files, as those of `eslint --fix` and `cargo clippy --fix` do. Words that do more than the rest
 //! (options that load, write or remove something, paths that lead elsewhere) are kept back by [`super::programs::hole`].
 
 /// The first words of commands that only look at files of the project.
@@ -31,25 +32,18 @@ const LOOKING: &[&str] = &[
 const BUILDING: &[&str] = &[
     "cargo build",
     "cargo check",
-    "cargo clippy",
     "cargo doc",
     "cargo fmt",
     "cargo nextest run",
     "cargo test",
-    "eslint",
     "go build",
     "go fmt",
     "go test",
     "go vet",
-    "jest",
     "mypy",
-    "prettier",
     "pylint",
     "pytest",
-    "ruff check",
-    "ruff format",
     "tsc",
-    "vitest run",
 ];
 
 /// Returns how many of these words, those of a command without assignments before it, say what it does: commands that begin
@@ -107,6 +101,7 @@ mod tests {
             ("ls", Some(1)),
             ("/bin/ls", None),
             ("LS", None),
+            ("cargo clippy --fix", None),
             ("npm run build", None),
             ("npx tsc", None),
             ("make test", None),

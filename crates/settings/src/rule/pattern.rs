@@ -118,6 +118,12 @@ impl CommandPattern {
                 let words = arguments.iter().map(|word| Pattern::new(word)).collect();
                 Ok(CommandPattern::Words { assignments, words, is_open })
             }
+            _ if !assignments.is_empty() => {
+                let set = assignments.join(" ");
+                Err(format!(
+                    "the first word of a command is its program: write it behind `{set}`, such as \"{set} cargo test *\""
+                ))
+            }
             _ => Err("the first word of a command is its program".to_owned()),
         }
     }
@@ -250,6 +256,11 @@ mod tests {
         assert!(exact.matches(&command_words("bash -lc 'cargo *'").expect("words")));
         assert!(!exact.matches(&command_words("bash -lc 'cargo test'").expect("words")));
         assert!(CommandPattern::of_text("*").is_err() && CommandPattern::of_text("a 'b").is_err());
+        let nothing = CommandPattern::of_text("CI=1 A=b *").expect_err("no program");
+        assert!(
+            nothing.contains("write it behind `CI=1 A=b`, such as \"CI=1 A=b cargo test *\""),
+            "{nothing}"
+        );
         assert!(CommandPattern::exact(Vec::new()).is_err() && CommandPattern::of_text("'' a").is_err());
     }
 

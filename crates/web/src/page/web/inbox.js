@@ -11,7 +11,7 @@ import { Outbox } from "./outbox.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
 import { RuleDialog } from "./rule.js";
-import { agentOf, arrange, from, onMachine, projectName, Row, searched, title, write } from "./rows.js";
+import { agentOf, arrange, facets, from, isSelected, onMachine, parsed, plain, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
 import { doing, done, ended, gaps, isOpen, line, longest, machineOf, visible } from "./words.js";
 
@@ -43,6 +43,8 @@ export class AskbridgeInbox extends HTMLElement {
   #past = new Past((...call) => this.#connection.call(...call), this.#store);
   #overview = new Overview();
   #rule = new RuleDialog((...call) => this.#connection.call(...call));
+  /** Which questions end soon, as they were listed last. */
+  #soon;
   /** Which open permissions the server found like the shown one, and among which it looked. */
   #alike = {};
   #parts;
@@ -82,11 +84,16 @@ export class AskbridgeInbox extends HTMLElement {
     if (this.#parts.search.value != search) this.#parts.search.value = search;
     this.#tell("search", { search });
     this.#render();
+    this.#selectFound();
     // The journal is asked once the person has paused.
-    this.#later("past", 250, () => this.#past.load());
+    this.#later("past", 250, async () => {
+      await this.#past.load();
+      this.#selectFound();
+    });
   }
 
   connectedCallback() {
+    this.#store.now = ({ bridge }) => Date.now() + (this.#bridges.get(bridge)?.clock ?? 0);
     if (!this.#parts) this.#build();
     upgrade(this, "connection");
     this.#connect();
@@ -121,7 +128,7 @@ export class AskbridgeInbox extends HTMLElement {
     parts.put = el("details", { open: recall("lost") ?? true, ontoggle: () => keep("lost", parts.put.open) }, el("summary", el("h2", "Lost"), " ", parts.gone), parts.lost);
     parts.known = el("datalist", { id: "known" });
     const oninput = ({ target }) => (this.search = target.value);
-    parts.search = el("input.search", { type: "search", placeholder: matchMedia("(hover: none)").matches ? "Search" : "Search (/)", ariaLabel: "Search questions by text, machine, project, agent or kind", value: this.search, oninput });
+    parts.search = el("input.search", { type: "search", placeholder: matchMedia("(hover: none)").matches ? "Search" : "Search (/)", ariaLabel: "Search questions by text, or by project:, agent:, kind: or risk:", value: this.search, oninput });
     parts.search.setAttribute("list", "known");
     parts.none = el("p.none");
     parts.past = el("section.past", { hidden: true }, el("h2", "History"), parts.settled, this.#past.missing, this.#past.more);
@@ -175,9 +182,17 @@ export class AskbridgeInbox extends HTMLElement {
     on(document, "paste", event => this.#paste(event), { signal });
     // With room beside the list, other things are shown there.
     on(window, "resize", () => this.#later("render", 200, () => this.#render()), { signal });
-    const clock = setInterval(() => document.hidden || (this.#rows.forEach(row => row.tick()), this.#groups.forEach(group => group.tick?.())), 1000);
+    const clock = setInterval(() => document.hidden || this.#tick(), 1000);
     on(signal, "abort", () => clearInterval(clock));
     this.#turn();
+  }
+
+  /** Brings the times up to date, and the order once another question ends soon. */
+  #tick() {
+    this.#rows.forEach(row => row.tick());
+    this.#groups.forEach(group => group.tick?.());
+    const soon = this.#store.soon().map(({ id }) => id).join();
+    if (soon != this.#soon) this.#render();
   }
 
   /** Runs the first of a name that comes, after a while; the others until then are the same. */
@@ -274,6 +289,7 @@ export class AskbridgeInbox extends HTMLElement {
       if (this.#count < 1 && !this.current && this.#isWide() && !records.has(shown)) shown = this.#order()[0];
       this.#count = shell.dataset.count = open;
     }
+    this.#soon = this.#store.soon().map(({ id }) => id).join();
     const drafted = drafts();
     const rows = records => records.map(record => this.#row(record, drafted));
     const isFound = this.#isFound();
@@ -320,15 +336,31 @@ export class AskbridgeInbox extends HTMLElement {
     return this.#groups.get(key);
   }
 
-  /** Returns whether each word of the search is in a record. The server has searched what is of the past. */
+  /** Returns whether the search finds a record: it is selected, and has each word. The server has looked for these in the past. */
   #isFound() {
-    const words = this.search.toLowerCase().split(/\s+/).filter(Boolean);
-    return record => !words.length || record.isPast || words.every(word => searched(record, this.#bridges.get(record.bridge)?.status).includes(word));
+    const { words, only } = parsed(this.search);
+    const has = (record, status) => record.isPast || words.every(word => searched(record, status).includes(word.toLowerCase()));
+    return record => {
+      const { status } = this.#bridges.get(record.bridge) ?? {};
+      return isSelected(record, agentOf(record, status), only) && (!words.length || has(record, status));
+    };
   }
 
-  /** Offers the machines, projects, agents and kinds of what waits as words to search for. */
+  /** Shows the first question that the search finds, where it does not find the shown one and the person is not at it. */
+  #selectFound() {
+    const { touched, busy, failure } = this.#card ?? {};
+    if (!this.search || !this.#isWide() || touched || busy || failure) return;
+    const found = this.#order();
+    const isShown = found.includes(this.current) || (!found.length && !this.current);
+    if (!isShown) this.#select(found[0] ?? null);
+  }
+
+  /** Offers the machines of what waits, and its projects, agents, kinds and risks, as words to search for. */
   #suggest() {
-    const words = this.#store.open().flatMap(record => [machineOf(record), projectName(record.question.project ?? ""), agentOf(record, this.#bridges.get(record.bridge)?.status), record.question.purpose]);
+    const words = this.#store.open().flatMap(record => {
+      const known = Object.entries(facets(record, agentOf(record, this.#bridges.get(record.bridge)?.status)));
+      return [machineOf(record), ...known.flatMap(([name, values]) => values.map(value => `${name}:${plain(value)}`))];
+    });
     const options = [...new Set(words.filter(Boolean))].sort();
     if (this.#parts.known.dataset.of == options.join()) return;
     this.#parts.known.dataset.of = options.join();

@@ -2,7 +2,7 @@
 // connected, what was settled today, and how to set up the next one.
 
 import { button, el, fill } from "./dom.js";
-import { agentOf, onMachine, projectName } from "./rows.js";
+import { agentOf, onMachine, parsed, projectName } from "./rows.js";
 import { line, missingHistory, visible } from "./words.js";
 
 /** Questions that are asked for at once. */
@@ -34,7 +34,7 @@ export class Past {
   async load(isMore) {
     const asked = ++this.#last;
     const until = isMore ? this.#oldest : undefined;
-    const found = await this.#call("question_history", { search: this.search || undefined, until, limit: PAGE }).catch(error => error);
+    const found = await this.#call("question_history", { search: parsed(this.search).words.join(" ") || undefined, until, limit: PAGE }).catch(error => error);
     // Another search began meanwhile.
     if (asked != this.#last) return;
     if (found.data?.name == "history_unavailable") this.missing.textContent = visible(`${found.message[0].toUpperCase()}${found.message.slice(1)}.`);

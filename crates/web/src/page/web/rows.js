@@ -47,6 +47,31 @@ export function searched(record, status) {
   return [id, title(record), question.message, question.project, agentOf(record, status), what, risk, isOver].join("\n").toLowerCase();
 }
 
+const FILTERS = ["project", "agent", "kind", "risk"];
+
+/** Returns a name as it is compared: without case, and with `_` for a space, which would end a word. */
+export const plain = name => name.toLowerCase().replace(/\s/g, "_");
+
+/** Splits a search into the words to look for, and what `project:shop` and the like select. */
+export function parsed(search) {
+  const parts = search.split(/\s+/).filter(Boolean).map(word => [word, ...(/^([a-z]+):(.+)$/.exec(word) ?? []).slice(1)]);
+  const isFilter = ([, name]) => FILTERS.includes(name);
+  return { words: parts.filter(part => !isFilter(part)).map(([word]) => word), only: parts.filter(isFilter).map(([, name, value]) => [name, plain(value)]) };
+}
+
+/** Returns what a question can be selected by, as lists of values. */
+export function facets({ question }, agent) {
+  const kind = question.purpose == "permission" && question.subject?.kind;
+  return { project: [projectName(question.project ?? "")], agent: [agent], kind: [question.purpose ?? "question", kind].filter(Boolean), risk: [riskOf(question)] };
+}
+
+/** Returns whether a question is among those that are selected. */
+export function isSelected(record, agent, only) {
+  const known = facets(record, agent);
+  const fits = { agent: (has, wanted) => has.includes(wanted), project: (has, wanted) => has == wanted || (wanted[0] == "/" && `${plain(record.question.project ?? "")}/`.startsWith(`${wanted.replace(/\/+$/, "")}/`)) };
+  return only.every(([name, wanted]) => known[name].some(has => (fits[name] ?? ((has, wanted) => has == wanted))(plain(has), wanted)));
+}
+
 /** A row, which is updated in place. */
 export class Row {
   #title = el("span.title", { dir: "auto" });

@@ -10,9 +10,12 @@ const SHOWN = 50;
 /** Returns when a question ended. Of a lost one, it is known when it was asked. */
 const endedAt = ({ state, openedAt, settlement, seen }) => Date.parse(state == "lost" ? openedAt : settlement?.at) || seen;
 
-/** First what expires soonest, then what an agent waits for, what can do harm, and what is oldest. */
-const rank = ({ expiring, deadline, question, openedAt }) =>
-  [expiring ? deadline : "~", !question.blocking, !isHarmful(riskOf(question)), openedAt].join();
+/** What ends within this comes first, by when it ends. */
+const SOON = 600_000;
+
+/** First what ends soon, then what an agent waits for, what can do harm, and what is oldest. */
+const rank = ({ deadline, question, openedAt }, isSoon) =>
+  [isSoon ? deadline : "~", !question.blocking, !isHarmful(riskOf(question)), openedAt].join();
 
 /** Ids end in the number of the question: what was asked within one millisecond is in the order of these. */
 const { compare } = new Intl.Collator("en", { numeric: true });
@@ -25,6 +28,8 @@ const order = (a, b) => (a.rank == b.rank ? compare(a.id, b.id) : a.rank < b.ran
 export class Store extends EventTarget {
   /** All that are known, by id. */
   records = new Map();
+  /** Returns the time by the clock of a record's bridge. */
+  now = () => Date.now();
   #folds = new Set();
   #snapshot;
   #isFirst = true;
@@ -91,9 +96,16 @@ export class Store extends EventTarget {
     tell(this, "change");
   }
 
+  /** Returns which of what waits ends soon, or has used up most of its time: these come first. */
+  soon() {
+    return this.open().filter(record => record.deadline && (record.expiring || Date.parse(record.deadline) - this.now(record) <= SOON));
+  }
+
   /** Returns what waits by machine and project, the most urgent first. @returns {Map<string, object[]>} */
   groups(isFound) {
     const waiting = this.all(record => this.#waits(record) && isFound(record));
+    const soon = new Set(this.soon());
+    for (const record of waiting) record.rank = rank(record, soon.has(record));
     return Map.groupBy(waiting.sort(order), record => `${machineOf(record)}\n${record.question.project ?? ""}`);
   }
 
@@ -114,7 +126,6 @@ export class Store extends EventTarget {
     // A late reply does not open again what was settled. What was lost may come back with its bridge.
     if (old?.settlement && old.state != "lost" && !record.settlement) return false;
     record.seen = old?.seen ?? Date.now();
-    record.rank = rank(record);
     this.records.set(id, record);
     if (isOpen(old) && !isOpen(record)) {
       this.#folds.add(id);
