@@ -96,6 +96,9 @@ async fn every_operation_does_what_is_described() {
     assert_eq!(call("getQuestion", &["bridge-1"], None).await.1, listed["questions"][0]);
     assert_eq!(call("getSessionQuestion", &["s", "q"], None).await.1, listed["questions"][0]);
     assert_eq!(call("getQuestion", &["none"], None).await.0, 404);
+    let nothing = json!({ "words": "", "calls": [] });
+    assert_eq!(call("getQuestionContext", &["bridge-1"], None).await.1, nothing);
+    assert_eq!(call("getSessionQuestionContext", &["s", "q"], None).await.1, nothing);
     // This bridge has no journal.
     assert_eq!(call("listHistory", &[], None).await.1["questions"], json!([]));
 

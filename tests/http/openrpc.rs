@@ -204,6 +204,7 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     }
     bridge.withdraw(3).await;
     look(client).await;
+    lead(client).await;
     settle(client).await;
     ask(client).await;
     keep(client).await;
@@ -217,6 +218,11 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
 async fn read<W: Wire>(client: &mut Client<'_, W>) {
     let read = client.call("markdown_read", json!({ "texts": ["# A"] })).await.unwrap();
     assert_eq!(read["documents"][0]["blocks"][0]["kind"], "heading");
+}
+
+async fn lead<W: Wire>(client: &mut Client<'_, W>) {
+    let context = client.call("question_context", json!({ "id": "bridge-1" })).await.unwrap();
+    assert_eq!(context, json!({ "words": "", "calls": [] }));
 }
 
 async fn look<W: Wire>(client: &mut Client<'_, W>) {

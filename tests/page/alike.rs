@@ -4,7 +4,7 @@ use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, shots},
+    browser::Browser,
     permissions::{permission, runs},
     world::World,
 };
@@ -21,11 +21,6 @@ const YES: &str = "all('.step :is(.primary, .danger)', card()).find(isSeen)";
 impl Browser {
     async fn likes(&self, count: usize) {
         self.shows(&format!("{count} more like this")).await;
-    }
-
-    async fn snap(&self, name: &str) {
-        let image = self.command("a screenshot", self.client.screenshot()).await;
-        std::fs::write(shots().join(format!("{name}.png")), image).unwrap();
     }
 }
 
@@ -55,7 +50,7 @@ async fn a_hundred_like_permissions_are_decided_with_ten_keys() {
     };
     press('a').await;
     browser.until("the list", &format!("{LIST}.length === 100"), &[]).await;
-    browser.snap("alike").await;
+    browser.shot("alike").await;
     press('1').await;
     press(char::from(Key::Enter)).await;
     browser.step().await;
@@ -64,7 +59,7 @@ async fn a_hundred_like_permissions_are_decided_with_ten_keys() {
         assert_eq!(world.open().await.len(), 100);
         press(char::from(Key::Enter)).await;
     }
-    browser.snap("alike-step").await;
+    browser.shot("alike-step").await;
     press(char::from(Key::Enter)).await;
     for id in 1..=100 {
         let agent = &mut agents[usize::from(id > 50)];
@@ -162,7 +157,7 @@ async fn a_decision_becomes_a_rule_with_one_key_and_a_confirmation() {
     browser.shows("command = \"cargo test *\"").await;
     browser.shows("Of the last").await;
     browser.shows("it would have allowed 1").await;
-    browser.snap("rule").await;
+    browser.shot("rule").await;
     assert_eq!(read(), before, "it is only shown");
     browser.press("Write it to my settings").await;
     browser.shows("Written to").await;

@@ -12,8 +12,7 @@ use crate::{
     world::{World, asks},
 };
 
-/// The bytes of scripts and styles that the page loads at most, as the server sends them: compressed, with their comments,
-/// which are 7,000 bytes of it.
+/// The bytes of scripts and styles that the page loads at most, as the server sends them: compressed, without their comments.
 const MOST_SENT: f64 = 70_000.0;
 
 /// Layouts of the page while it is scrolled by 60 frames: a few for each frame, however many questions there are.

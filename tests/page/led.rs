@@ -125,8 +125,8 @@ async fn what_cannot_be_asked_for_says_why_and_is_asked_for_again() {
     let fails = "const { connection } = all('askbridge-inbox')[0];
         const send = connection.call.bind(connection);
         connection.call = (method, ...more) =>
-            method == 'question_context' && !window.failed
-                ? ((window.failed = true), Promise.reject(new Error('the bridge is away')))
+            method == 'question_context' && !window.wasAway
+                ? ((window.wasAway = true), Promise.reject(new Error('the bridge is away')))
                 : send(method, ...more);";
     browser.run(fails, &[]).await;
     browser.unfold("the bridge is away").await;

@@ -5,7 +5,7 @@ use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, shots},
+    browser::Browser,
     permissions::{reads, runs},
     world::{World, asks},
 };
@@ -42,11 +42,6 @@ impl Browser {
         self.until(&format!("the status {words:?}"), expression, &[json!(words)]).await;
     }
 
-    async fn snap(&self, name: &str) {
-        let image = self.command("a screenshot", self.client.screenshot()).await;
-        std::fs::write(shots().join(format!("{name}.png")), image).unwrap();
-    }
-
     /// Sends what is entered by the keyboard, and waits until the page has gone on.
     async fn sends(&self) {
         self.settle_in().await;
@@ -75,7 +70,7 @@ async fn it_is_open_again_with_what_was_entered_by_a_key_and_by_a_button() {
         browser.line(&format!("Sending: Name: by a {way}; Password: (secret) to sh.")).await;
         browser.status("Press u to take it back.").await;
         browser.shows("Sending").await;
-        browser.snap(&format!("sending-{way}")).await;
+        browser.shot(&format!("sending-{way}")).await;
         assert_eq!(world.open().await.len(), 2, "for everybody else it is open");
         match way {
             "key" => {
@@ -93,7 +88,7 @@ async fn it_is_open_again_with_what_was_entered_by_a_key_and_by_a_button() {
         assert_eq!(browser.run("return [name(focused()), card().paused];", &[]).await, json!(["Name", true]));
         browser.until("no line", &format!("!{LINE}"), &[]).await;
     }
-    browser.snap("taken-back").await;
+    browser.shot("taken-back").await;
     // What is sent at last is what the agent gets, once.
     browser.fill("Name", "at last").await;
     browser.sends().await;
@@ -118,8 +113,7 @@ async fn several_are_on_their_way_and_the_last_one_comes_back_first() {
     browser.select("rm -rf build2").await;
     browser.decide("Allow").await;
     browser.step().await;
-    browser.settle_in().await;
-    browser.run("all('.step :is(.primary, .danger)', card())[0].click();", &[]).await;
+    browser.confirm().await;
     browser.titled("Read file 1").await;
     browser.line("Allowing: $ rm -rf build2 for sh.").await;
     browser.decide("Reject").await;
@@ -127,7 +121,7 @@ async fn several_are_on_their_way_and_the_last_one_comes_back_first() {
     browser.titled("Third").await;
     let marked = "all('button.row').filter(row => text(row).includes('Sending')).length";
     browser.until("both are marked", &format!("{marked} === 2"), &[]).await;
-    browser.snap("two-on-their-way").await;
+    browser.shot("two-on-their-way").await;
     browser.keys("u").await;
     browser.titled("Read file 1").await;
     browser.line("Allowing: $ rm -rf build2 for sh.").await;
@@ -136,7 +130,7 @@ async fn several_are_on_their_way_and_the_last_one_comes_back_first() {
     // The step is taken back as well: it takes both once more, after a pause.
     browser.titled("Run this command?").await;
     browser.until("no step", "!step() && name(focused()).startsWith('Allow')", &[]).await;
-    browser.snap("permission-taken-back").await;
+    browser.shot("permission-taken-back").await;
     browser.until("no line", &format!("!{LINE}"), &[]).await;
     assert_eq!(world.open().await.len(), 3);
     browser.select("Read file 1").await;
@@ -190,7 +184,7 @@ async fn who_answers_meanwhile_wins_and_the_page_says_so() {
     browser.line("Not sent: Answered by the command line (tester): theirs.").await;
     browser.status("Not sent: Answered by the command line").await;
     browser.titled("Read file 2").await;
-    browser.snap("not-sent").await;
+    browser.shot("not-sent").await;
     browser.press("Show it").await;
     browser.titled("First").await;
     browser.element("BUTTONS", "Copy your draft").await;
@@ -214,7 +208,7 @@ async fn a_server_that_ends_sends_and_one_that_is_killed_does_not() {
     world.restart();
     world.until_open(2).await;
     browser.until("the page is online", "all('askbridge-inbox').some((inbox) => isOnline(inbox))", &[]).await;
-    browser.snap("not-confirmed").await;
+    browser.shot("not-confirmed").await;
     browser.press("Show it").await;
     browser.titled("First").await;
     assert_eq!(entries(&browser).await[0], json!("killed"));
@@ -244,10 +238,10 @@ async fn the_line_keeps_its_height() {
         browser.sends().await;
         browser.line("Sending").await;
         let before = browser.run(&format!("return {height};"), &[]).await;
-        browser.snap(&format!("undo-{width}-{scheme}")).await;
+        browser.shot(&format!("undo-{width}-{scheme}")).await;
         browser.line("Sent").await;
         assert_eq!(browser.run(&format!("return {height};"), &[]).await, before, "{width}");
-        browser.snap(&format!("sent-{width}-{scheme}")).await;
+        browser.shot(&format!("sent-{width}-{scheme}")).await;
     }
     browser.is_clean().await;
 }

@@ -101,6 +101,9 @@ fn what_the_agent_of_a_chain_said_led_to_its_question_and_what_the_client_says_d
         assert_eq!(question["hasContext"], true);
         let led = run(&folder, &["show", "--context", name(&question)]);
         assert_eq!(led, (Some(0), "I look at it.\n".to_owned()));
+        assert_eq!(run(&folder, &["reject", name(&question)]).0, Some(0));
+        conductor.hears_rejection(Q, "user");
+        conductor.hears(&cancel(Q));
         conductor.leaves();
     }
 }

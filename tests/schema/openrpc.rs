@@ -104,7 +104,6 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
     methods.extend(deferred(generator));
     let question = must::<Question>(generator, "question", "The question to ask.");
     let known = may::<u64>(generator, "known", "The revision of the last reply that the caller has.");
-    let texts = must::<Vec<String>>(generator, "texts", "The texts, of 256 KiB in all at most.");
     methods.extend([
         method::<Settlement>(
             generator,
@@ -139,15 +138,7 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
             &[&known],
             &["too_many_requests"],
         ),
-        method::<Reading>(
-            generator,
-            "markdown_read",
-            "Reads texts as Markdown, for a program that shows questions and has no reader of its own: nothing that an \
-            agent wrote is left out, and no part of a tree is HTML. A text that is too long, or nested too deeply, is \
-            to be shown as its `source`, and the reply says why.",
-            &[&texts],
-            &["too_many_requests"],
-        ),
+        markdown_read(generator),
         method::<()>(
             generator,
             "question_watch",
@@ -160,6 +151,19 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
         unsubscribe(generator),
     ]);
     methods
+}
+
+fn markdown_read(generator: &mut SchemaGenerator) -> Value {
+    let texts = must::<Vec<String>>(generator, "texts", "The texts, of 256 KiB in all at most.");
+    method::<Reading>(
+        generator,
+        "markdown_read",
+        "Reads texts as Markdown, for a program that shows questions and has no reader of its own: nothing that an \
+        agent wrote is left out, and no part of a tree is HTML. A text that is too long, or nested too deeply, is \
+        to be shown as its `source`, and the reply says why.",
+        &[&texts],
+        &["too_many_requests"],
+    )
 }
 
 /// Returns the parameters of `question_history`.

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn addresses_in_a_text_are_links() {
         let links = |text: &str| {
-            let links = split(text.to_owned()).into_iter().filter_map(|part| match part {
+            let links = self::split(text.into()).into_iter().filter_map(|part| match part {
                 Inline::Node(Node::Link { address, .. }) => Some(address),
                 _ => None,
             });
@@ -116,7 +116,7 @@ mod tests {
         ] {
             assert_eq!(links(text), expected, "{text}");
             assert_eq!(
-                split(text.to_owned())
+                self::split(text.into())
                     .iter()
                     .map(|it| Inline::text(std::slice::from_ref(it)))
                     .collect::<String>(),

@@ -162,12 +162,7 @@ impl Setup<'_> {
         let mut document = parse(before.unwrap_or_default())?;
         // The plan may add this member below, and undoing removes it only then.
         let added_agents = !document.has_agents();
-        let entries = document.entries();
-        let wrapped = entries.iter().filter_map(AgentEntry::launch).filter(|launch| launch.is_wrapped());
-        let gone: Vec<_> = wrapped
-            .map(|launch| launch.command.clone())
-            .filter(|path| !self.around.has_program(path))
-            .collect();
+        let gone = self.gone(&document);
         let request = SetupRequest {
             askbridge: &self.askbridge,
             gone: &gone,
@@ -211,6 +206,14 @@ impl Setup<'_> {
             changes: plan.changes,
         };
         self.write(client, &file, edit, &after)
+    }
+
+    /// Returns the commands of agents that an askbridge starts which does not exist any more.
+    fn gone(&self, document: &Document) -> Vec<String> {
+        let entries = document.entries();
+        let launches = entries.iter().filter_map(AgentEntry::launch);
+        let gone = launches.filter(|launch| launch.is_wrapped() && !self.around.has_program(&launch.command));
+        gone.map(|launch| launch.command.clone()).collect()
     }
 
     /// Prints which programs of the added agents are not installed.

@@ -11,11 +11,11 @@ use std::{
 };
 
 use askbridge_control::{
-    inbox::{BridgeStatus, Follower, Inbox},
+    inbox::{Follower, Inbox},
     join::{Gaps, JoinedInbox},
     rpc::deferrals::Deferrals,
 };
-use askbridge_core::desk::{BridgeName, Record};
+use askbridge_core::desk::Record;
 use askbridge_os::{exit, keyboard::drain, limits, signals::Signals};
 use askbridge_settings::keys;
 use clap::Args;
@@ -35,7 +35,7 @@ use super::{
     repaint::{self, Repainter},
     screen::{self, Screen},
     sending::{self, Submissions},
-    settled::latest,
+    settled::{Asked, SETTLED, latest},
     state::{App, Modal},
     theme::Theme,
     view::draw,
@@ -48,8 +48,6 @@ use crate::{
 
 /// The interval at which the screen is redrawn, to update the times on it.
 const REDRAW: Duration = Duration::from_secs(1);
-/// The settled questions that are listed.
-const SETTLED: usize = 20;
 /// The interval at which the bridges are notified that the user is present.
 const WATCHED: Duration = Duration::from_secs(10);
 /// How long a question that appeared by itself takes no decision: a person needs about this long to notice it.
@@ -121,9 +119,7 @@ struct Session<'a> {
     /// What was asked of the bridges, each with its result.
     calls: JoinSet<TuiEvent>,
     submissions: Submissions<'a>,
-    /// The bridges that were asked for their settled questions, and their replies.
-    asked: Vec<BridgeName>,
-    replies: JoinSet<Vec<Arc<Record>>>,
+    asked: Asked,
     remembered: Vec<Arc<Record>>,
     /// Whether the terminal said that it has the focus.
     has_focus: bool,
@@ -143,7 +139,6 @@ struct Session<'a> {
 enum LoopEvent {
     Input(Option<io::Result<Input>>),
     Called(TuiEvent),
-    Submitted(TuiEvent),
     Remembered(Vec<Arc<Record>>),
     World,
     Read,
@@ -173,8 +168,7 @@ impl<'a> Session<'a> {
             left_out: joined.gaps(),
             calls: JoinSet::new(),
             submissions: Submissions::new(joined, deferrals),
-            asked: Vec::new(),
-            replies: JoinSet::new(),
+            asked: Asked::default(),
             remembered: Vec::new(),
             has_focus: false,
             titled: None,
@@ -193,7 +187,7 @@ impl<'a> Session<'a> {
             let effects = match self.next().await {
                 LoopEvent::Input(None) => return Ok(()),
                 LoopEvent::Input(Some(input)) => self.input(input?).await?,
-                LoopEvent::Called(event) | LoopEvent::Submitted(event) => {
+                LoopEvent::Called(event) => {
                     let mut effects = self.app.handle(event);
                     // The store has the outcome already, but the follower returns it only after a debounce.
                     effects.extend(self.renew());
@@ -237,8 +231,8 @@ impl<'a> Session<'a> {
         tokio::select! {
             input = self.inputs.next() => LoopEvent::Input(input),
             Some(Ok(result)) = self.calls.join_next() => LoopEvent::Called(result),
-            Some(submitted) = self.submissions.next() => LoopEvent::Submitted(submitted),
-            Some(Ok(records)) = self.replies.join_next() => LoopEvent::Remembered(records),
+            Some(submitted) = self.submissions.next() => LoopEvent::Called(submitted),
+            Some(Ok(records)) = self.asked.replies.join_next() => LoopEvent::Remembered(records),
             Some(_) = self.follower.next() => LoopEvent::World,
             Ok(()) = self.left_out.changed() => LoopEvent::World,
             Some(()) = self.stops.recv() => LoopEvent::Stopped,
@@ -367,17 +361,6 @@ impl<'a> Session<'a> {
         repaint::paint(&again, self.terminal.backend_mut())
     }
 
-    /// Asks each bridge once for the settled questions that it remembers. The store has those since it follows them.
-    fn ask(&mut self, status: &[BridgeStatus]) {
-        let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
-        // There is one round at a time: bridges that appear meanwhile are asked in the next round.
-        if names.iter().any(|name| !self.asked.contains(name)) && self.replies.is_empty() {
-            let joined = self.joined.clone();
-            self.replies.spawn(async move { joined.settled(SETTLED).await });
-            self.asked = names;
-        }
-    }
-
     /// Shows the questions as they are now.
     fn renew(&mut self) -> Vec<Effect> {
         let world = self.world();
@@ -386,7 +369,7 @@ impl<'a> Session<'a> {
 
     fn world(&mut self) -> InboxState {
         let status = self.joined.status();
-        self.ask(&status);
+        self.asked.ask(self.joined, &status);
         // The inbox in the background has no agent.
         let count = status.iter().filter(|bridge| bridge.agent != SERVER).count();
         let bridges = Bridges::new(status);

@@ -1,9 +1,37 @@
 //! The questions that were settled last: those that the inbox has seen, and those that the bridges remember.
-//! Pure. Asking the bridges is left to `run.rs`.
+//! What becomes of them is left to `run.rs`.
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
-use askbridge_core::desk::Record;
+use askbridge_control::{
+    inbox::{BridgeStatus, Inbox},
+    join::JoinedInbox,
+};
+use askbridge_core::desk::{BridgeName, Record};
+use tokio::task::JoinSet;
+
+/// The settled questions that are listed.
+pub(super) const SETTLED: usize = 20;
+
+/// The bridges that were asked for their settled questions, and their replies.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    bridges: Vec<BridgeName>,
+    pub(super) replies: JoinSet<Vec<Arc<Record>>>,
+}
+
+impl Asked {
+    /// Asks each bridge once for the settled questions that it remembers. The store has those since it is followed.
+    pub(super) fn ask(&mut self, joined: &JoinedInbox, status: &[BridgeStatus]) {
+        let names: Vec<_> = status.iter().map(|bridge| bridge.bridge.clone()).collect();
+        // There is one round at a time: bridges that appear meanwhile are asked in the next round.
+        if names.iter().any(|name| !self.bridges.contains(name)) && self.replies.is_empty() {
+            let joined = joined.clone();
+            self.replies.spawn(async move { joined.settled(SETTLED).await });
+            self.bridges = names;
+        }
+    }
+}
 
 /// Returns the questions that were settled last, latest first. `seen` is in this order too, and wins over `remembered`
 /// for the same question.

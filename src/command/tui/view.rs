@@ -180,7 +180,7 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
 const COLUMNS: u16 = 64;
 
 /// The keys. Those that act on a question do so only in the question, not in the list.
-const KEYS: [(&str, &str); 20] = [
+const KEYS: [(&str, &str); 19] = [
     ("j, k", "next and previous question"),
     ("g, G", "first and last question (also Home, End)"),
     ("PgUp, PgDn", "scroll the list, or a long question"),
@@ -189,7 +189,6 @@ const KEYS: [(&str, &str); 20] = [
     ("Esc", "stop typing; leave the question"),
     ("w", "what the agent said and did before it asked"),
     ("u", "take back what is being sent, the last first"),
-    ("?", "these keys"),
     ("q, Ctrl+C", "quit; the questions stay open"),
     ("", "In a question:"),
     ("Up, Down", "move between the options"),

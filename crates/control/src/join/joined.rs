@@ -312,6 +312,8 @@ impl Inbox for JoinedInbox {
         let is_over = !told.is_open();
         let has = |known: Option<&Arc<Record>>| known.map_or(is_over, |known| !is_over || !known.is_open());
         wait_until(self.store(), limits::LEDGER_WAIT, |now| has(now.get(&told.id))).await;
+        // Who is told may look at another list than this one.
+        self.connections().stores.keep_up();
     }
 
     fn status(&self) -> Vec<BridgeStatus> {

@@ -63,6 +63,11 @@ impl Stores {
         self.all.edit(&edit)
     }
 
+    /// Waits until a change that one of the stores has is in the others as well.
+    pub(super) fn keep_up(&self) {
+        drop(self.lock());
+    }
+
     fn lock(&self) -> MutexGuard<'_, Parts> {
         // No code panics while it holds the lock, so its data is consistent.
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)

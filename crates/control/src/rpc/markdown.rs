@@ -74,7 +74,8 @@ mod tests {
     use crate::{
         limits,
         rpc::{
-            methods::{Caller, Methods},
+            caller::Caller,
+            methods::Methods,
             played::played,
             session::{Incoming, call},
         },

@@ -279,7 +279,7 @@ mod tests {
             (tool("fetch", "src"), "a rule could not name what it is about: the kind of its tool is fetch"),
             (
                 tool("delete", "src/a.rs"),
-                "it is dangerous (it removes files), and no rule that allows is made of what can do harm",
+                "it is dangerous (it deletes), and no rule that allows is made of what can do harm",
             ),
             (
                 json!({}),

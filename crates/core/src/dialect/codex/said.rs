@@ -112,9 +112,9 @@ fn describe(item: Item) -> Option<(String, String, &'static str)> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn deltas_are_words_and_items_are_calls() {
-        let told = |line: &str| match read(line.as_bytes()) {
+    /// Returns what a line says, in words.
+    fn told(line: &str) -> String {
+        match read(line.as_bytes()) {
             Some(Said::Words { session, message, text }) => format!("{session} {message:?} {text}"),
             Some(Said::Pause(session)) => format!("{session} pauses"),
             Some(Said::Call(call)) => {
@@ -124,7 +124,11 @@ mod tests {
                 format!("{} {} {title} {kind} {status}", call.session, call.id)
             }
             None => "nothing".to_owned(),
-        };
+        }
+    }
+
+    #[test]
+    fn deltas_are_words_and_items_are_calls() {
         let item = |method: &str, item: &str| {
             format!(r#"{{"method":"{method}","params":{{"threadId":"t","item":{item}}}}}"#)
         };

@@ -11,7 +11,7 @@ import { Outbox } from "./outbox.js";
 import "./question.js";
 import { Overview, Past } from "./past.js";
 import { RuleDialog } from "./rule.js";
-import { agentOf, arrange, facets, from, isSelected, onMachine, parsed, plain, projectName, Row, searched, title, write } from "./rows.js";
+import { agentOf, arrange, facets, from, isSelected, keyed, onMachine, parsed, projectName, Row, searched, title, write } from "./rows.js";
 import { Store } from "./store.js";
 import { doing, done, ended, gaps, isOpen, line, longest, machineOf, visible } from "./words.js";
 
@@ -359,7 +359,7 @@ export class AskbridgeInbox extends HTMLElement {
   #suggest() {
     const words = this.#store.open().flatMap(record => {
       const known = Object.entries(facets(record, agentOf(record, this.#bridges.get(record.bridge)?.status)));
-      return [machineOf(record), ...known.flatMap(([name, values]) => values.map(value => `${name}:${plain(value)}`))];
+      return [machineOf(record), ...known.flatMap(([name, values]) => values.map(value => `${name}:${keyed(value)}`))];
     });
     const options = [...new Set(words.filter(Boolean))].sort();
     if (this.#parts.known.dataset.of == options.join()) return;

@@ -50,13 +50,13 @@ export function searched(record, status) {
 const FILTERS = ["project", "agent", "kind", "risk"];
 
 /** Returns a name as it is compared: without case, and with `_` for a space, which would end a word. */
-export const plain = name => name.toLowerCase().replace(/\s/g, "_");
+export const keyed = name => name.toLowerCase().replace(/\s/g, "_");
 
 /** Splits a search into the words to look for, and what `project:shop` and the like select. */
 export function parsed(search) {
   const parts = search.split(/\s+/).filter(Boolean).map(word => [word, ...(/^([a-z]+):(.+)$/.exec(word) ?? []).slice(1)]);
   const isFilter = ([, name]) => FILTERS.includes(name);
-  return { words: parts.filter(part => !isFilter(part)).map(([word]) => word), only: parts.filter(isFilter).map(([, name, value]) => [name, plain(value)]) };
+  return { words: parts.filter(part => !isFilter(part)).map(([word]) => word), only: parts.filter(isFilter).map(([, name, value]) => [name, keyed(value)]) };
 }
 
 /** Returns what a question can be selected by, as lists of values. */
@@ -68,8 +68,8 @@ export function facets({ question }, agent) {
 /** Returns whether a question is among those that are selected. */
 export function isSelected(record, agent, only) {
   const known = facets(record, agent);
-  const fits = { agent: (has, wanted) => has.includes(wanted), project: (has, wanted) => has == wanted || (wanted[0] == "/" && `${plain(record.question.project ?? "")}/`.startsWith(`${wanted.replace(/\/+$/, "")}/`)) };
-  return only.every(([name, wanted]) => known[name].some(has => (fits[name] ?? ((has, wanted) => has == wanted))(plain(has), wanted)));
+  const fits = { agent: (has, wanted) => has.includes(wanted), project: (has, wanted) => has == wanted || (wanted[0] == "/" && `${keyed(record.question.project ?? "")}/`.startsWith(`${wanted.replace(/\/+$/, "")}/`)) };
+  return only.every(([name, wanted]) => known[name].some(has => (fits[name] ?? ((has, wanted) => has == wanted))(keyed(has), wanted)));
 }
 
 /** A row, which is updated in place. */
