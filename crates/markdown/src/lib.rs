@@ -2,7 +2,7 @@
 //! in it loads anything. What a renderer would hide stays in sight, because a person decides by what they can read: the
 //! addresses of links and images, comments and tags of HTML, definitions of references, cells beyond the last column.
 //!
-//! Pure. [`read`] makes a tree, [`line()`] a title. Showing them is left to the page and to `present` of the program.
+//! Pure. [`read()`] makes a tree, [`line()`] a title. Showing them is left to the page and to `present` of the program.
 
 mod autolinks;
 mod builder;

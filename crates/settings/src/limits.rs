@@ -8,7 +8,7 @@ const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
 /// Size of what was decided, and of the project, in the name of a rule that is made from a permission: both fit into
-/// [`NAME`](askbridge_core::limits::NAME) with the words around them.
+/// [`NAME`] with the words around them.
 pub const RULE_NAME: usize = 80;
 /// Number of permissions that are decided together: more than a person reads in one go.
 pub const LIKE: usize = 200;
