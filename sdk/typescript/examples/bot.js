@@ -29,7 +29,7 @@ export function startBot(inbox, chat) {
     const what = permission.subject?.command ?? permission.text;
     const reject = button("Reject", user => permission.reject(`${user} rejected it`));
     const allow = button("Allow", () => permission.allow());
-    const ask = button("Allow …", () => chat.post(`Allow it? ${what}`, [allow, reject]));
+    const ask = button("Allow …", async () => chat.post(`Allow it? ${what}`, [allow, reject]));
     // Only what is plain is one press away. What acts takes two, and what may do harm is allowed at a computer.
     const isPlain = permission.risk === "plain" && !permission.needsConfirmation;
     post(permission, what, permission.needsConfirmation ? [reject] : [isPlain ? allow : ask, reject]);

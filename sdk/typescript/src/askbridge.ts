@@ -137,12 +137,8 @@ export class Askbridge {
   }
 
   /** Returns what led to a question. It is empty where that is not known, or not any more. */
-  async contextOfQuestion(id: string, options: Cancel = {}): Promise<QuestionContext> {
-    const { words = "", calls = [], ...more } = await this.#http.call<Partial<QuestionContext>>(pathOf(id, "context"), {
-      ...options,
-      isSafe: true,
-    });
-    return { words, calls, ...more };
+  contextOfQuestion(id: string, options: Cancel = {}): Promise<QuestionContext> {
+    return this.#http.call<QuestionContext>(pathOf(id, "context"), { ...options, isSafe: true });
   }
 
   /** Waits until a question is over, and returns how it ended. It may be over already. */
