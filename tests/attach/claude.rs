@@ -326,6 +326,20 @@ fn an_agent_that_is_killed_leaves_no_hook() {
     machine.questions(0);
 }
 
+/// Starts the hook of a Claude Code that asks to run `make`, and that does not answer itself.
+fn asks_to_make(machine: &TestMachine, claude: u32, transcript: &Path) -> Process {
+    let mut command = machine.command(&["hook", "claude"]);
+    command.env("ASKBRIDGE_CLAUDE_GRACE", "0s").env("CLAUDE_PID", claude.to_string());
+    let mut hook = Process::spawn(&mut command);
+    let call = json!({
+        "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
+        "tool_name": "Bash", "tool_input": { "command": "make" },
+    });
+    hook.send(&call.to_string());
+    hook.close_stdin();
+    hook
+}
+
 #[test]
 fn what_led_to_a_permission_is_at_the_end_of_the_transcript() {
     let machine = TestMachine::new();
@@ -342,15 +356,7 @@ fn what_led_to_a_permission_is_at_the_end_of_the_transcript() {
         line("s", tool("t2", "make")),
     ];
     fs::write(&transcript, lines.join("\n") + "\n").expect("it is written");
-    let mut command = machine.command(&["hook", "claude"]);
-    command.env("ASKBRIDGE_CLAUDE_GRACE", "0s").env("CLAUDE_PID", agent.id().to_string());
-    let mut hook = Process::spawn(&mut command);
-    let call = json!({
-        "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
-        "tool_name": "Bash", "tool_input": { "command": "make" },
-    });
-    hook.send(&call.to_string());
-    hook.close_stdin();
+    let hook = asks_to_make(&machine, agent.id(), &transcript);
     let id = machine.question();
     let led = machine.ok(&["show", "--context", &id]);
     assert_eq!(led, "I build it now.\n\nIts last tool call:\n  in progress  ls\n");
@@ -367,15 +373,7 @@ fn a_transcript_that_is_no_file_is_not_waited_for() {
     for transcript in [path("fifo"), path("socket"), machine.path().to_owned(), "/dev/zero".into()] {
         // The agent does not answer itself: it is not this process, which answers.
         let agent = machine.start(&["mock-agent"]);
-        let mut command = machine.command(&["hook", "claude"]);
-        command.env("ASKBRIDGE_CLAUDE_GRACE", "0s").env("CLAUDE_PID", agent.id().to_string());
-        let mut hook = Process::spawn(&mut command);
-        let call = json!({
-            "session_id": "s", "hook_event_name": "PermissionRequest", "transcript_path": transcript,
-            "tool_name": "Bash", "tool_input": { "command": "make" },
-        });
-        hook.send(&call.to_string());
-        hook.close_stdin();
+        let hook = asks_to_make(&machine, agent.id(), &transcript);
         let id = machine.question();
         machine.does(&["allow", &id, "--yes"]);
         let run = end(hook);

@@ -116,6 +116,9 @@ async fn several_are_on_their_way_and_the_last_one_comes_back_first() {
     browser.confirm().await;
     browser.titled("Read file 1").await;
     browser.line("Allowing: $ rm -rf build2 for sh.").await;
+    // A rule would be about the question that stands there now, and not about what was sent.
+    browser.keys("m").await;
+    assert_eq!(browser.run("return all('dialog').some(it => it.open);", &[]).await, json!(false));
     browser.decide("Reject").await;
     browser.line("Rejecting: Read file 1 for sh.").await;
     browser.titled("Third").await;
@@ -159,8 +162,8 @@ async fn a_page_that_is_closed_sends_at_once() {
     }
     browser.goto("about:blank").await;
     assert_eq!(agent.told(1)["answers"][0], json!(["First"]));
-    // What the other page sent earlier is still on its way.
-    assert_eq!(world.open().await.len(), 2);
+    // What the other page sent earlier is still on its way. A list has the end a moment after the agent.
+    world.until_open(2).await;
     other.line("Sending").await;
     other.refresh().await;
     assert_eq!(agent.told(2)["answers"][0], json!(["Second"]));

@@ -189,7 +189,7 @@ impl World {
     /// Waits until so many questions are open, and returns them.
     pub(crate) async fn until_open(&self, count: usize) -> Vec<Value> {
         let looking = async {
-            // The server refuses more than a thousand requests in a second.
+            // The server refuses too many requests in a second.
             let mut looks = interval(Duration::from_millis(10));
             loop {
                 looks.tick().await;

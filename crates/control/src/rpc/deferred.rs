@@ -100,3 +100,32 @@ fn sender(extensions: &Extensions) -> RpcResult<&Sender> {
     // Methods with deferrals give each connection a sender.
     sender.ok_or_else(|| error(Refusal::NotFound))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use askbridge_core::question::Responder;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::rpc::{
+        deferrals::Deferrals,
+        methods::Methods,
+        played::played,
+        session::{Incoming, call},
+    };
+
+    #[tokio::test]
+    async fn a_connection_that_only_reads_sends_nothing_later_either() {
+        let (inbox, _port, _work) = played("b");
+        let deferrals = Deferrals::new(Duration::from_secs(3));
+        let methods = Methods::with_undo(inbox, Caller::Of(Responder::Page), deferrals).read_only();
+        for method in [method::DEFER, method::REJECT] {
+            let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "id": "b-1" } });
+            let reply = call(&methods, Incoming { text: request.to_string(), room: None }).await;
+            let reply: Value = serde_json::from_slice(reply.unwrap().as_ref()).unwrap();
+            assert_eq!(reply["error"]["data"]["name"], "read_only", "{method}");
+        }
+    }
+}

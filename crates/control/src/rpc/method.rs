@@ -61,4 +61,4 @@ pub const SELECT: &str = "machine_select";
 pub const STATUS: &str = "bridge_status";
 
 /// The methods that change something, or pretend that a person looks.
-pub(super) const CHANGING: [&str; 7] = [ANSWER, REJECT, EXTEND, ASK, KEEP, WITHDRAW, WATCH];
+pub(super) const CHANGING: [&str; 8] = [ANSWER, REJECT, DEFER, EXTEND, ASK, KEEP, WITHDRAW, WATCH];

@@ -38,9 +38,10 @@ struct Message<'a> {
     content: Option<&'a RawValue>,
 }
 
+/// A part of a message.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
+pub(super) enum Block {
     Text {
         text: String,
     },

@@ -14,6 +14,7 @@ use serde_json::{Value as Json, value::RawValue};
 use super::{
     hook::{HookCall, HookEvent},
     permission, questions,
+    said::Block,
     tool_call::{ASK, AnswerKey},
 };
 use crate::question::{Answer, Outcome, Question, Reason};
@@ -52,23 +53,6 @@ struct Line<'a> {
 struct Message<'a> {
     #[serde(borrow)]
     content: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    ToolUse {
-        id: String,
-        name: String,
-        input: Json,
-    },
-    ToolResult {
-        tool_use_id: String,
-        #[serde(default)]
-        is_error: bool,
-    },
-    #[serde(other)]
-    Other,
 }
 
 impl Watch {

@@ -670,7 +670,7 @@ export class AskbridgeInbox extends HTMLElement {
     const own = done.find(record => record.id == id);
     const why = left.length && `${left.length} of ${decisions.length} ${left.length == 1 ? "was" : "were"} left out: ${[...new Set(left)].join("; ")}`;
     if (own) this.#cards.delete(id);
-    else card.failure = why ? { message: why } : null;
+    else card.failure = why ? { message: why, mark: "Not sent" } : null;
     let isMoved = false;
     if (done.length) {
       const record = own ?? done[0];
@@ -681,8 +681,9 @@ export class AskbridgeInbox extends HTMLElement {
     this.#render();
   }
 
-  /** Shows the rule that decides like the person did last, or like the shown permission ended. */
+  /** Shows the rule that decides like the person did last, or like the shown permission ended. What can still be taken back is not decided yet. */
   #makeRule() {
+    if (this.#outbox.last) return;
     const [told, current] = [this.#outbox.told, this.current].map(id => this.#store.records.get(id));
     const record = told?.question.purpose == "permission" ? told : current;
     if (record && this.#ruleOf(record).more) this.#rule.show(record.id);

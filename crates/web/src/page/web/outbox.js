@@ -30,7 +30,7 @@ export class Outbox {
 
   /** The id of what the line says that it arrived. */
   get told() {
-    return this.last ? null : this.#told?.id;
+    return this.#told?.id;
   }
 
   /** The id of the question that is still open as far as the line says. */
