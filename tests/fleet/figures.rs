@@ -2,6 +2,7 @@
 //! gateway, and the load of the directory. `FIGURES` says how many machines; all but two are tasks of the test.
 
 use std::{
+    collections::HashSet,
     env, fs,
     io::Write,
     time::{Duration, Instant},
@@ -9,11 +10,11 @@ use std::{
 
 use askbridge_control::join::JoinedInbox;
 use askbridge_fleet::{Access, Gateway, limits::PLACES, run};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use rustix::process::Signal;
 use tokio::{
     runtime::Builder,
-    time::{Instant as TokioInstant, timeout_at},
+    time::{timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,8 @@ use crate::{
 
 /// Open questions of each machine.
 const OPEN: usize = 10;
+/// Gateways that connect at the same time.
+const WAVE: usize = 32;
 /// Rounds of each measurement.
 const ROUNDS: usize = 15;
 
@@ -75,6 +78,7 @@ fn many_machines_on_one_broker() {
     let joined = runtime.block_on(JoinedInbox::open(&others.person.machine.sockets())).unwrap();
     let followed = joined.clone();
     runtime.spawn(async move { followed.follow().await });
+    let mut entries = runtime.block_on(Entries::follow(&world));
     // Besides these, there are the gateway above, and one that the first question of the others starts.
     for number in 2..count {
         let folder = folder.join(number.to_string());
@@ -82,7 +86,12 @@ fn many_machines_on_one_broker() {
         let gateway = runtime.block_on(Gateway::claim(&folder)).unwrap().expect("a lock");
         let (access, joined) = (access(&users[number / PLACES]), joined.clone());
         runtime.spawn(async move { run(gateway, &access, &joined, None, &CancellationToken::new()).await });
+        // Each looks whose server it connects to, in all files of its process: here, in those of all the others.
+        if number % WAVE == 0 {
+            runtime.block_on(entries.until(number));
+        }
     }
+    runtime.block_on(entries.until(count));
     let mut person = world.member("ana");
     person.inbox();
     let begun = Instant::now();
@@ -109,7 +118,7 @@ fn many_machines_on_one_broker() {
     let inbox = person.serving().id();
     say("a person's inbox: resident", format!("{} KiB", memory(inbox, "VmRSS:")));
     say("  of these not shared with its file", format!("{} KiB", memory(inbox, "RssAnon:")));
-    say("writes of the directory in a second", format!("{:.1}", runtime.block_on(writes(&world))));
+    say("writes of the directory in a second", format!("{:.1}", runtime.block_on(entries.in_a_second())));
     drop(asking);
 }
 
@@ -140,16 +149,38 @@ fn answers(far: &Member, person: &Member, name: &str) {
     say("what the fleet adds (goal: 20 ms)", milliseconds(here.saturating_sub(there)));
 }
 
-/// Counts the writes of the directory for ten seconds.
-async fn writes(world: &World) -> f64 {
-    let options =
-        async_nats::ConnectOptions::with_user_and_password("ana".to_owned(), world.users.password("ana"));
-    let client = options.connect(world.server.url()).await.unwrap();
-    let mut entries = client.subscribe("$KV.askbridge.>").await.unwrap();
-    let until = TokioInstant::now() + Duration::from_secs(10).min(DEADLINE);
-    let mut count = 0;
-    while let Ok(Some(_)) = timeout_at(until, entries.next()).await {
-        count += 1;
+/// What is written to the directory.
+struct Entries {
+    written: async_nats::Subscriber,
+    machines: HashSet<String>,
+}
+
+impl Entries {
+    async fn follow(world: &World) -> Self {
+        let (user, password) = ("ana".to_owned(), world.users.password("ana"));
+        let options = async_nats::ConnectOptions::with_user_and_password(user, password);
+        let client = options.connect(world.server.url()).await.unwrap();
+        let written = client.subscribe("$KV.askbridge.>").await.unwrap();
+        client.flush().await.unwrap();
+        Self { written, machines: HashSet::new() }
     }
-    f64::from(count) / 10.0
+
+    /// Waits until this many machines have an entry.
+    async fn until(&mut self, count: usize) {
+        while self.machines.len() < count {
+            let next = timeout(DEADLINE, self.written.next()).await.expect("an entry in time");
+            self.machines.insert(next.expect("the connection").subject.to_string());
+        }
+    }
+
+    /// Counts the writes for ten seconds.
+    async fn in_a_second(&mut self) -> f64 {
+        while self.written.next().now_or_never().is_some() {}
+        let until = (Instant::now() + Duration::from_secs(10)).into();
+        let mut count = 0;
+        while let Ok(Some(_)) = timeout_at(until, self.written.next()).await {
+            count += 1;
+        }
+        f64::from(count) / 10.0
+    }
 }
