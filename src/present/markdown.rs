@@ -1,11 +1,14 @@
 //! Texts of agents as Markdown, for a terminal. Parts of lines are left to `styled.rs`, tables to `table.rs`.
 
+use std::sync::Arc;
+
 use anstyle::{AnsiColor, Style};
-use askbridge_markdown::{Block, BlockKind, Document, Inline, Item, read};
+use askbridge_markdown::{Block, BlockKind, Document, Inline, Item, Row, read};
 use askbridge_os::terminal::{printable, printable_line, width};
 
 use super::{
     layout,
+    passage::{Passage, PlacedLine},
     styled::{Piece, StyledLine, piece, pieces, wrap},
     table,
 };
@@ -13,16 +16,21 @@ use super::{
 /// The spaces before code.
 const CODE: &str = "  ";
 
-/// Returns a text as lines that are indented, and wrapped at these columns.
-pub fn lines(text: &str, indent: usize, columns: usize) -> Vec<StyledLine> {
+/// Returns a text as lines that are indented, and wrapped at these columns, each with the part that it belongs to. `name`
+/// tells the text from the others of its question.
+pub fn placed(name: &str, text: &str, indent: usize, columns: usize) -> Vec<PlacedLine> {
     let margin = " ".repeat(indent);
-    let mut writer = Writer { columns, out: Vec::new() };
+    let mut writer = Writer { name, columns, at: None, out: Vec::new() };
     match read(text) {
         Document::Blocks(blocks) => writer.blocks(&blocks, &margin, &margin, false),
         Document::Source(why) => {
             let note = format!("(shown as it was written: {why})");
             let source = layout::indented(&format!("{note}\n{}", printable(text)), indent, columns);
-            writer.out.extend(source.lines().map(|line| vec![piece(line, Style::new())]));
+            for (place, line) in source.lines().enumerate() {
+                let of = (place > 0 && !line.trim().is_empty()).then(|| Passage::new(name, place, line));
+                let line = vec![piece(line, Style::new())];
+                writer.out.push(PlacedLine { line, of: of.map(Arc::new) });
+            }
         }
     }
     writer.out
@@ -34,8 +42,8 @@ pub fn written(text: &str, indent: usize, columns: usize, colour: bool) -> Strin
     if columns == usize::MAX {
         return layout::indented(&printable(text), indent, columns);
     }
-    let line = |line: StyledLine| line.iter().map(|it| styled(it, colour)).collect::<String>();
-    lines(text, indent, columns).into_iter().map(line).collect::<Vec<_>>().join("\n")
+    let line = |it: PlacedLine| it.line.iter().map(|it| styled(it, colour)).collect::<String>();
+    placed("", text, indent, columns).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn styled(Piece { text, style }: &Piece, colour: bool) -> String {
@@ -43,24 +51,35 @@ fn styled(Piece { text, style }: &Piece, colour: bool) -> String {
 }
 
 /// Writes the blocks of a text, line by line.
-struct Writer {
+struct Writer<'a> {
+    name: &'a str,
     columns: usize,
-    out: Vec<StyledLine>,
+    /// The part that is being written.
+    at: Option<Arc<Passage>>,
+    out: Vec<PlacedLine>,
 }
 
-impl Writer {
+impl Writer<'_> {
     /// Writes blocks. The first line begins with `first`, the others with `rest`: bars of quotes, and spaces.
     fn blocks(&mut self, blocks: &[Block], first: &str, rest: &str, is_item: bool) {
         for (place, block) in blocks.iter().enumerate() {
             let is_close = is_item && matches!(block.kind, BlockKind::List { .. });
             if place > 0 && !is_close {
-                self.out.push(vec![piece(rest.trim_end(), Style::new())]);
+                self.blank(rest);
             }
+            self.at =
+                own_text(&block.kind).map(|text| Arc::new(Passage::new(self.name, block.lines[0], &text)));
             self.block(&block.kind, if place == 0 { first } else { rest }, rest);
+            self.at = None;
         }
         if blocks.is_empty() && is_item {
-            self.out.push(vec![piece(first.trim_end(), Style::new())]);
+            self.blank(first);
         }
+    }
+
+    /// Writes a line with nothing but its margin.
+    fn blank(&mut self, margin: &str) {
+        self.out.push(vec![piece(margin.trim_end(), Style::new())].into());
     }
 
     fn block(&mut self, kind: &BlockKind, first: &str, rest: &str) {
@@ -82,8 +101,13 @@ impl Writer {
             BlockKind::Code { language, text } => self.code(language, text, first, rest),
             BlockKind::Table { alignments, head, rows } => {
                 let columns = self.columns.saturating_sub(width(rest));
-                let lines = table::lines(alignments, head, rows, columns);
-                self.lines(lines, first, rest);
+                let mut first = first;
+                for (line, place) in table::lines(alignments, head, rows, columns) {
+                    let row = place.and_then(|place| rows.get(place));
+                    self.at = row.map(|row| Arc::new(Passage::new(self.name, row.lines[0], &row_text(row))));
+                    self.lines(vec![line], first, rest);
+                    first = rest;
+                }
             }
             BlockKind::Rule => {
                 let room = self.columns.saturating_sub(width(rest)).min(40);
@@ -137,9 +161,29 @@ impl Writer {
             let is_blank = line.iter().all(|it| it.text.trim().is_empty());
             let margin = if is_blank { margin.trim_end() } else { margin };
             let begin = (!margin.is_empty()).then(|| piece(margin, Style::new()));
-            self.out.push(begin.into_iter().chain(if is_blank { Vec::new() } else { line }).collect());
+            let line = begin.into_iter().chain(if is_blank { Vec::new() } else { line }).collect();
+            self.out.push(PlacedLine { line, of: self.at.clone() });
         }
     }
+}
+
+/// Returns the text of a block that has one of its own; the others consist of blocks and rows.
+fn own_text(kind: &BlockKind) -> Option<String> {
+    match kind {
+        BlockKind::Paragraph { children } | BlockKind::Heading { children, .. } => Some(plain(children)),
+        BlockKind::Code { text, .. } => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn row_text(row: &Row) -> String {
+    row.cells.iter().map(|cell| plain(cell)).collect::<Vec<_>>().join(" | ")
+}
+
+/// Returns parts of a line without their styles.
+fn plain(parts: &[Inline]) -> String {
+    let lines = pieces(parts, Style::new()).into_iter();
+    lines.map(|line| line.iter().map(|it| &*it.text).collect()).collect::<Vec<String>>().join("\n")
 }
 
 #[cfg(test)]

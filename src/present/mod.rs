@@ -17,6 +17,7 @@ pub mod led;
 pub mod listing;
 pub mod machines;
 pub mod markdown;
+pub mod passage;
 pub mod past;
 pub mod prompt;
 pub mod question;

@@ -4,6 +4,7 @@
 use std::{
     borrow::Cow,
     fmt::{self, Display, Formatter},
+    sync::Arc,
 };
 
 use anstyle::{AnsiColor, Style};
@@ -14,6 +15,7 @@ use similar::ChangeTag;
 use super::{
     change::{self, ChangedLine, Row},
     layout, markdown,
+    passage::{Passage, PlacedLine},
     styled::{Piece, StyledLine, piece},
 };
 
@@ -38,7 +40,7 @@ pub struct SubjectText<'a> {
 impl Display for SubjectText<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         for line in self.lines() {
-            for Piece { text, style } in line {
+            for Piece { text, style } in line.line {
                 let style = if self.colour { style } else { Style::new() };
                 write!(out, "{style}{text}{style:#}")?;
             }
@@ -50,13 +52,13 @@ impl Display for SubjectText<'_> {
 
 impl SubjectText<'_> {
     /// Returns its lines, below an empty one. None if it has no subject, or one that says nothing.
-    pub fn lines(&self) -> Vec<StyledLine> {
+    pub fn lines(&self) -> Vec<PlacedLine> {
         let mut out = Lines(Vec::new());
         if let Some(subject) = self.question.subject.as_deref() {
             self.parts(subject, &mut out);
         }
         if !out.0.is_empty() {
-            out.0.insert(0, StyledLine::new());
+            out.0.insert(0, PlacedLine::default());
         }
         out.0
     }
@@ -82,15 +84,16 @@ impl SubjectText<'_> {
         self.list("It also allows", &subject.grants, out);
         self.list("The request also says", &subject.further, out);
         self.prose("Plan", subject.plan.as_deref(), out);
-        for diff in &subject.diffs {
+        for (place, diff) in subject.diffs.iter().enumerate() {
             let new = if diff.old.is_none() { " (a new file)" } else { "" };
             let what = if diff.replaces { " (replaces the file: what is there is not shown)" } else { new };
-            self.name(&format!("{}{what}", printable_line(self.within(&diff.path))), out);
-            self.rows(change::changed(diff), out);
+            let path = printable_line(self.within(&diff.path));
+            self.name(&format!("{path}{what}"), out);
+            self.rows(change::changed(diff), &format!("change {place}"), Some(&path), out);
         }
         if let Some(patch) = &subject.patch {
             self.name("Patch", out);
-            self.rows(change::patched(patch), out);
+            self.rows(change::patched(patch), "patch", None, out);
         }
         self.prose("Details", subject.content.as_deref(), out);
         // The raw input is shown if nothing else says what would happen, or if it says more than the rest.
@@ -127,7 +130,7 @@ impl SubjectText<'_> {
         if self.columns == usize::MAX {
             out.plain(&layout::indented(&printable(text), TEXT, usize::MAX));
         } else {
-            out.0.extend(markdown::lines(text, TEXT, self.columns));
+            out.0.extend(markdown::placed(name, text, TEXT, self.columns));
         }
     }
 
@@ -152,29 +155,44 @@ impl SubjectText<'_> {
     }
 
     /// Writes the lines of a change, which are never wrapped.
-    fn rows(&self, lines: Vec<ChangedLine>, out: &mut Lines) {
+    fn rows(&self, lines: Vec<ChangedLine>, name: &str, path: Option<&str>, out: &mut Lines) {
         let rows = match self.whole {
             true => lines.into_iter().map(Row::Line).collect(),
             false => change::folded(lines),
         };
+        let mut at = 0;
         out.0.extend(rows.into_iter().map(|row| match row {
-            Row::Line(line) => changed(line),
+            Row::Line(line) => {
+                at += 1;
+                let of = Some(Arc::new(passage(&line, (name, at), path)));
+                PlacedLine { line: changed(line), of }
+            }
             Row::Fold(count) => {
+                at += count;
                 let folded = format!("{:INDENT$}{:>5} {count} unchanged lines", "", "…");
-                vec![piece(&folded, Style::new().dimmed())]
+                vec![piece(&folded, Style::new().dimmed())].into()
             }
         }));
     }
 }
 
 /// Lines that are written one after the other.
-struct Lines(Vec<StyledLine>);
+struct Lines(Vec<PlacedLine>);
 
 impl Lines {
     /// Writes a printable text.
     fn plain(&mut self, text: &str) {
-        self.0.extend(text.split('\n').map(|line| vec![piece(line, Style::new())]));
+        self.0.extend(text.split('\n').map(|line| vec![piece(line, Style::new())].into()));
     }
+}
+
+/// Returns what a comment on a line of a change is about: its file and number, and its text behind its sign.
+fn passage(line: &ChangedLine, (name, at): (&str, usize), path: Option<&str>) -> Passage {
+    let text: String = line.parts.iter().map(|(text, _)| &**text).collect();
+    // A patch has its own signs.
+    let sign = if line.number.is_some() { line.tag.to_string() } else { String::new() };
+    let place = path.zip(line.number).map(|(path, number)| format!("{path}:{number}"));
+    Passage { place, ..Passage::new(name, at, &format!("{sign}{text}")) }
 }
 
 /// Returns a line of a change: in a file, behind its number and the sign of its change.

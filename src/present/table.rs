@@ -12,8 +12,11 @@ const BAR: &str = " │ ";
 /// Between two columns, below the heads.
 const CROSS: &str = "─┼─";
 
+/// A line of a table, and the place of the row that it belongs to; none of the heads.
+pub(super) type TableLine = (StyledLine, Option<usize>);
+
 /// Returns the lines of a table, at most this many columns wide as far as its words are.
-pub(super) fn lines(alignments: &[Alignment], head: &Row, rows: &[Row], columns: usize) -> Vec<StyledLine> {
+pub(super) fn lines(alignments: &[Alignment], head: &Row, rows: &[Row], columns: usize) -> Vec<TableLine> {
     let bold = Style::new().bold();
     let count = rows.iter().map(|row| row.cells.len()).chain([head.cells.len()]).max().unwrap_or(0);
     let cell =
@@ -66,13 +69,14 @@ fn aligned(
     head: &[StyledLine],
     rows: &[Vec<StyledLine>],
     widths: &[usize],
-) -> Vec<StyledLine> {
+) -> Vec<TableLine> {
     let dim = Style::new().dimmed();
     let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join(CROSS);
-    let mut out = row_of(alignments, head, widths);
-    out.push(vec![piece(&rule, dim)]);
-    out.extend(rows.iter().flat_map(|row| row_of(alignments, row, widths)));
-    out
+    let head = row_of(alignments, head, widths).into_iter().chain([vec![piece(&rule, dim)]]);
+    let row = |(place, row): (usize, &Vec<StyledLine>)| {
+        row_of(alignments, row, widths).into_iter().map(move |line| (line, Some(place)))
+    };
+    head.map(|line| (line, None)).chain(rows.iter().enumerate().flat_map(row)).collect()
 }
 
 /// Returns the lines of a row, whose cells may have several.
@@ -111,11 +115,11 @@ fn trimmed(mut line: StyledLine) -> StyledLine {
 }
 
 /// Returns each cell on lines of its own, behind the head of its column.
-fn by_row(head: &[StyledLine], rows: &[Vec<StyledLine>], columns: usize) -> Vec<StyledLine> {
+fn by_row(head: &[StyledLine], rows: &[Vec<StyledLine>], columns: usize) -> Vec<TableLine> {
     let mut out = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         if number > 0 {
-            out.push(Vec::new());
+            out.push((Vec::new(), None));
         }
         for (place, cell) in row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
             let mut line = head.get(place).cloned().unwrap_or_default();
@@ -127,12 +131,13 @@ fn by_row(head: &[StyledLine], rows: &[Vec<StyledLine>], columns: usize) -> Vec<
                 0 => line,
                 _ => [vec![piece("  ", Style::new())], line].concat(),
             };
-            out.extend(wrap(&line, 0, 2, columns).into_iter().enumerate().map(margin));
+            let lines = wrap(&line, 0, 2, columns).into_iter().enumerate().map(margin);
+            out.extend(lines.map(|line| (line, Some(number))));
         }
     }
     // A table of nothing but heads.
     if rows.is_empty() {
-        out.extend(head.iter().cloned());
+        out.extend(head.iter().map(|line| (line.clone(), None)));
     }
     out
 }

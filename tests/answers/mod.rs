@@ -16,6 +16,9 @@ mod changed;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod comments;
+#[cfg(test)]
 mod configured;
 #[cfg(test)]
 mod delivery;

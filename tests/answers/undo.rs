@@ -127,7 +127,7 @@ fn takes_back(terminal: &mut Terminal, id: &str) {
 }
 
 /// Waits until a key is one of its own: the screen is drawn again each second, with other times.
-fn rests(terminal: &mut Terminal) {
+pub(super) fn rests(terminal: &mut Terminal) {
     for _ in 0..2 {
         let before = terminal.emulated().contents();
         terminal.until("another screen", |screen| screen.contents() != before);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::Browser,
-    permissions::{reads, runs},
+    permissions::{permission, reads, runs},
     world::{World, asks},
 };
 
@@ -245,6 +245,54 @@ async fn the_line_keeps_its_height() {
         browser.line("Sent").await;
         assert_eq!(browser.run(&format!("return {height};"), &[]).await, before, "{width}");
         browser.shot(&format!("sent-{width}-{scheme}")).await;
+    }
+    browser.is_clean().await;
+}
+
+/// What is decided together waits as one, and is taken back as one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_that_is_decided_together_comes_back_at_once() {
+    let (world, browser) = (World::with_undo(LONG), Browser::start().await);
+    let tests = |id: u64| {
+        let command = json!({ "command": format!("cargo test part_{id}") });
+        permission(id, &format!("Test {id}"), "execute", &command)
+    };
+    let mut agent = world.agent(&(1..=3).map(tests).chain([reads(4)]).collect::<Vec<_>>());
+    world.until_open(4).await;
+    browser.sign_in(&world).await;
+    browser.select("$ cargo test part_1").await;
+    let allow = async || {
+        browser.settle_in().await;
+        browser.rest().await;
+        browser.keys("a").await;
+        browser.settle_in().await;
+        browser.decide("Allow all 3").await;
+        browser.step().await;
+        browser.confirm().await;
+        browser.line("Allowing 3: $ cargo test part_1 and what is like it for sh.").await;
+        browser.titled("Read file 4").await;
+    };
+    allow().await;
+    browser.shot("together-sending").await;
+    let marked = "all('button.row').filter(row => text(row).includes('Sending')).length";
+    browser.until("all are marked", &format!("{marked} === 3"), &[]).await;
+    assert_eq!(world.open().await.len(), 4, "for everybody else they are open");
+    browser.rest().await;
+    browser.keys("u").await;
+    browser.titled("Run this command?").await;
+    browser.status("Taken back.").await;
+    browser.until("no line", &format!("!{LINE}"), &[]).await;
+    assert_eq!(world.open().await.len(), 4);
+    browser.shot("together-taken-back").await;
+    // The list is there as it was.
+    browser.settle_in().await;
+    browser.decide("Allow all 3").await;
+    browser.step().await;
+    browser.confirm().await;
+    browser.line("Allowing 3: ").await;
+    browser.line("Allowed 3: ").await;
+    for id in 1..=3 {
+        assert_eq!(agent.told(id)["outcome"]["optionId"], "once", "{id}");
     }
     browser.is_clean().await;
 }

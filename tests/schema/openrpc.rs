@@ -23,7 +23,7 @@ use askbridge_core::{
         Record, Settlement, Timestamp,
         refusal::{Detail, RefusalKind},
     },
-    question::{Context, Provenance, Question, Responder, input::AnswerInput},
+    question::{Comment, Context, Provenance, Question, Responder, input::AnswerInput},
 };
 use askbridge_web::NEEDS_WEBSOCKET;
 use jsonrpsee::types::error::{
@@ -236,6 +236,7 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
     let answer = must::<AnswerInput>(generator, "answer", "The answer.");
     let seen = may::<u32>(generator, "seen", "The edition of the question that the responder saw.");
     let reason = may::<String>(generator, "reason", "The reason, in the person's own words.");
+    let comments = comments(generator);
     let milliseconds = must::<NonZeroU64>(
         generator,
         "milliseconds",
@@ -247,7 +248,7 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
             "question_answer",
             "Answers a question, and returns it settled once the agent has the answer on its stdin. For a permission, \
              the answer is one of its options.",
-            &[&name, &answer, &seen, &by],
+            &[&name, &answer, &seen, &comments, &by],
             &answered,
         ),
         method::<Record>(
@@ -255,7 +256,7 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
             "question_reject",
             "Rejects a question, and returns it settled once the agent has that on its stdin. For a permission, that \
              chooses the option that refuses it this time, or else from now on.",
-            &[&name, &reason, &by],
+            &[&name, &reason, &comments, &by],
             &settled,
         ),
         method::<Record>(
@@ -268,13 +269,22 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
     ]
 }
 
+fn comments(generator: &mut SchemaGenerator) -> Value {
+    let what = "Comments on lines of the question. They go into the note on the first field of an answer, or stand below the \
+                reason of a rejection.";
+    may::<Vec<Comment>>(generator, "comments", what)
+}
+
 /// Returns the methods by which a person takes back what they have sent.
 fn deferred(generator: &mut SchemaGenerator) -> [Value; 3] {
     let id = must::<String>(generator, "id", "The full ID of the question.");
     let answer = may::<AnswerInput>(generator, "answer", "The answer. Without it, the question is rejected.");
     let seen = may::<u32>(generator, "seen", "The edition of the question that the responder saw.");
     let reason = may::<String>(generator, "reason", "The reason of a rejection, in the person's own words.");
+    let comments = comments(generator);
     let by = may::<Provenance>(generator, "by", "The responder, as it names itself.");
+    let what = "A name for what is sent together: all under this name leave at one time, and `question_undo` takes them back as one.";
+    let together = may::<String>(generator, "together", what);
     let found =
         ["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable", NEEDS_WEBSOCKET.0];
     let deferred = [&found[..], &["own_agent", "does_not_fit"]].concat();
@@ -289,7 +299,7 @@ fn deferred(generator: &mut SchemaGenerator) -> [Value; 3] {
              settings says. It is submitted earlier if the question's deadline comes, and at once if the question changes or \
              is over, if the connection ends, or the server. Others see the question as open until then. A second one \
              for the same question takes the place of the first.",
-            &[&id, &answer, &seen, &reason, &by],
+            &[&id, &answer, &seen, &reason, &comments, &by, &together],
             &deferred,
         ),
         method::<Option<Record>>(

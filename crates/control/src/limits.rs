@@ -22,8 +22,9 @@ pub const SUBMISSION: usize = 4 * KIB;
 pub const DEFERRED_BYTES: usize = 10 * MIB;
 /// Least size that one of these counts for: there are ten thousand at most.
 pub const DEFERRED: usize = KIB;
-/// Number of their verdicts that one connection has not asked for. One more submission does not wait.
-pub const DEFERRED_VERDICTS: usize = 64;
+/// Number of their verdicts that one connection has not asked for: those of all permissions that a person decides together, and
+/// of some more. One more submission does not wait.
+pub const DEFERRED_VERDICTS: usize = 256;
 /// Number of connections to an inbox. One more is refused.
 pub const CONNECTIONS: usize = 128;
 /// Length of a request to an inbox.

@@ -9,7 +9,11 @@ use askbridge_control::{
 };
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
-    question::{Provenance, Responder, input::ReplyInput},
+    question::{
+        Comment, Provenance, Responder,
+        comments::{with_answer, with_reason},
+        input::ReplyInput,
+    },
 };
 use axum::{
     Router,
@@ -42,6 +46,9 @@ pub struct Rejection {
     /// The reason, in the person's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Comments on lines of the question, which stand below the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<Comment>,
 }
 
 /// More time for a question.
@@ -122,9 +129,11 @@ async fn reply<I: Inbox>(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    let ReplyInput { seen, answer } = body::read(&headers, body, ANSWER)?;
+    let ReplyInput { seen, comments, answer } = body::read(&headers, body, ANSWER)?;
     let record = find(&app, &name).await?;
-    let answer = answer.read(&record.question).map_err(Refusal::DoesNotFit)?;
+    let question = &record.question;
+    let answer = answer.read(question).and_then(|answer| with_answer(question, answer, &comments));
+    let answer = answer.map_err(Refusal::DoesNotFit)?;
     submit_answer(&app, &record.id, Submission::answer(answer, seen)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -137,7 +146,8 @@ async fn reject<I: Inbox>(
 ) -> Result<StatusCode, Problem> {
     let rejection: Rejection = body::read_if_any(&headers, body, REJECTION)?;
     let record = find(&app, &name).await?;
-    submit_rejection(&app, &record.id, rejection.reason).await?;
+    let reason = with_reason(rejection.reason, &rejection.comments);
+    submit_rejection(&app, &record.id, reason).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,4 +1,4 @@
-import type { QuestionContext, QuestionRecord, Value } from "../dist/index.js";
+import type { Comment, QuestionContext, QuestionRecord, Value } from "../dist/index.js";
 
 /** What a person entered, without secrets. It can be stored as JSON. */
 export interface Draft {
@@ -6,6 +6,7 @@ export interface Draft {
   notes: Record<string, string>;
   others: Record<string, string>;
   reason: string;
+  comments: (Comment & { at: string })[];
 }
 
 /** Why an answer was refused. */
@@ -57,8 +58,8 @@ export interface AskbridgeQuestion extends HTMLElement {
 
 /** The events of `<askbridge-question>`, which bubble and cross shadow roots. */
 export interface QuestionEvents {
-  "askbridge-answer": CustomEvent<{ id: string; values: Record<string, Value>; notes: Record<string, string> }>;
-  "askbridge-reject": CustomEvent<{ id: string; reason?: string }>;
+  "askbridge-answer": CustomEvent<{ id: string; values: Record<string, Value>; notes: Record<string, string>; comments?: Comment[] }>;
+  "askbridge-reject": CustomEvent<{ id: string; reason?: string; comments?: Comment[] }>;
   "askbridge-together": CustomEvent<{ id: string; allows: boolean; decisions: Decision[] }>;
   "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;
   "askbridge-context": CustomEvent<{ id: string }>;

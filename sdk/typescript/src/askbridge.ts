@@ -1,7 +1,7 @@
 import { AskbridgeError } from "./error.js";
 import { Feed, type InboxEvent } from "./feed.js";
 import { type AccessSource, Http, pathOf, unconfirmed } from "./http.js";
-import { type Cancel, type Permission, type Question, questionOf, type ReplyOptions } from "./question.js";
+import { type Cancel, type Permission, type Question, questionOf, type RejectOptions, type ReplyOptions } from "./question.js";
 import { readOutcome, readRecord } from "./read.js";
 import { isDecidedSo, isOpen, recall } from "./recall.js";
 import type { Answer, NewQuestion, Outcome, QuestionContext, QuestionRecord, Settlement, Value } from "./types.js";
@@ -120,14 +120,16 @@ export class Askbridge {
    * sent again, which is the same as once.
    */
   async replyQuestion(id: string, values: Record<string, Value>, options: ReplyOptions = {}): Promise<void> {
-    const { notes, seen, signal } = options;
-    // A server of an earlier version knows no editions, and refuses the member.
-    await this.#decide(id, "reply", { values, ...(notes && { notes }), ...(seen && { seen }) }, signal);
+    const { notes, seen, comments, signal } = options;
+    // A server of an earlier version knows no editions and no comments, and refuses the members.
+    const more = { ...(notes && { notes }), ...(seen && { seen }), ...(comments && { comments }) };
+    await this.#decide(id, "reply", { values, ...more }, signal);
   }
 
   /** Rejects a question or a permission. */
-  async rejectQuestion(id: string, reason?: string, options: Cancel = {}): Promise<void> {
-    await this.#decide(id, "reject", reason === undefined ? {} : { reason }, options.signal);
+  async rejectQuestion(id: string, reason?: string, options: RejectOptions = {}): Promise<void> {
+    const { comments, signal } = options;
+    await this.#decide(id, "reject", { ...(reason !== undefined && { reason }), ...(comments && { comments }) }, signal);
   }
 
   /** Moves the deadline of a question, and returns the question with its new one. */

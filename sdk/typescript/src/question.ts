@@ -1,6 +1,6 @@
 import type { Askbridge } from "./askbridge.js";
 import { AskbridgeError } from "./error.js";
-import type { FieldOption, Outcome, QuestionBody, QuestionContext, QuestionRecord, Role, Subject, Value } from "./types.js";
+import type { Comment, FieldOption, Outcome, QuestionBody, QuestionContext, QuestionRecord, Role, Subject, Value } from "./types.js";
 
 /** What ends a request early. */
 export interface Cancel {
@@ -13,6 +13,14 @@ export interface ReplyOptions extends Cancel {
   notes?: Record<string, string>;
   /** The edition of the question that the person saw. The answer is refused as `changed` where there is a later one. */
   seen?: number | undefined;
+  /** Comments on lines of the question, which go into the note on its first field. */
+  comments?: Comment[] | undefined;
+}
+
+/** What a rejection can have besides its reason. */
+export interface RejectOptions extends Cancel {
+  /** Comments on lines of the question, which stand below the reason. */
+  comments?: Comment[] | undefined;
 }
 
 /** How to allow a permission. */
@@ -69,7 +77,7 @@ export class Question {
   }
 
   /** Rejects the question. */
-  reject(reason?: string, options?: Cancel): Promise<void> {
+  reject(reason?: string, options?: RejectOptions): Promise<void> {
     return this.#inbox.rejectQuestion(this.id, reason, options);
   }
 

@@ -242,6 +242,16 @@ export interface Answer {
   notes?: Record<string, string>;
 }
 
+/** A comment on lines of a question. */
+export interface Comment {
+  /** The file and the line that it is about, of a change: `src/main.rs:7`. */
+  where?: string;
+  /** What stands there: the beginning of the text that it is about. */
+  quote: string;
+  /** What the person says of it. */
+  text: string;
+}
+
 /** How a question was settled. */
 export interface Settlement {
   /** When it was settled, by RFC 3339. */

@@ -12,6 +12,7 @@ use ratatui::{
 };
 
 use super::{
+    commented::with_comments,
     draft::Draft,
     event::QuestionItem,
     field::FieldView,
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::present::{
     answer::{settlement, value_of},
-    styled::StyledLine,
+    passage::PlacedLine,
     subject,
     text::{self, page, span},
 };
@@ -44,9 +45,10 @@ pub(super) fn card(app: &App, theme: Theme, columns: usize) -> Vec<CardLine> {
     let draft = app.drafts.get(&item.record.id).unwrap_or(&draft);
     if item.record.is_open() && item.record.state != State::Delivering {
         writer.form(item, draft, app);
-    } else {
-        writer.ended(item, draft);
+        let CardWriter { theme, measure, out, .. } = writer;
+        return with_comments(app, draft, out, &item.record.question, theme, measure);
     }
+    writer.ended(item, draft);
     writer.out
 }
 
@@ -165,7 +167,7 @@ impl CardWriter {
             // a gap.
             self.out.pop_if(|last| last.line.width() == 0);
         } else if item.is_permission() || !is_formula && !is_label {
-            self.out.extend(prose(heading, 0, self.measure, own, self.theme));
+            self.out.extend(prose(("question", heading), self.measure, own, self.theme));
         } else if is_over {
             // The fields of a settled question are hidden, so this line is the only text of the question.
             self.text(&question.headline(), 0, own);
@@ -190,7 +192,7 @@ impl CardWriter {
     }
 
     /// Writes the subject of a permission, with changes of files coloured.
-    fn about(&mut self, lines: &[StyledLine]) {
+    fn about(&mut self, lines: &[PlacedLine]) {
         self.out.extend(lines.iter().map(|line| card_line(line, Style::new(), self.theme)));
     }
 
@@ -293,12 +295,12 @@ impl CardWriter {
                 _ => continue,
             };
             if !text.is_empty() {
-                self.text(
-                    &format!("{}: {text}", field.header.as_deref().unwrap_or(&field.label)),
-                    2,
-                    Style::new(),
-                );
+                let label = field.header.as_deref().unwrap_or(&field.label);
+                self.text(&format!("{label}: {text}"), 2, Style::new());
             }
+        }
+        for comment in &draft.comments {
+            self.text(&format!("On \u{201c}{}\u{201d}: {}", comment.of.quote, comment.text), 2, Style::new());
         }
     }
 }

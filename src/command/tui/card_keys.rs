@@ -39,13 +39,14 @@ impl App {
             Key::Char(' ') => self.toggle(),
             Key::Enter => return self.accept(),
             Key::Send | Key::Control('s') => return self.send(),
-            Key::Char(letter @ ('n' | 'r' | 'm' | 'f')) => {
+            Key::Char(letter @ ('n' | 'r' | 'm' | 'f' | 'c')) => {
                 // A line for another program may begin with it: its Enter must not send what is chosen here.
                 self.is_stray = true;
                 match letter {
                     'n' => self.begin_note(),
                     'r' => self.reject(),
                     'f' => self.unfold(),
+                    'c' => self.begin_comment(),
                     _ => return self.give_time(),
                 }
             }

@@ -1,18 +1,20 @@
 //! A draft of an answer: the chosen and typed values of each field, until it is sent or discarded.
 //! Whether it fits is checked by `question`; which key changes it is left to `card_keys.rs`.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use askbridge_core::{
     desk::Record,
     question::{
-        Answer, Field, FieldError, Kind, Question, Value, check,
+        Answer, Comment, Field, FieldError, Kind, Question, Value, check,
+        comments::{self, with_answer},
         naming::{names, pair},
     },
 };
 
 use super::editor::Editor;
 use crate::present::{
+    passage::Passage,
     prompt::default_of,
     typed::{self, TypedText},
 };
@@ -32,8 +34,19 @@ pub struct Draft {
     pub is_unfolded: bool,
     /// Whether the person changed something.
     pub is_touched: bool,
+    /// What the person says of single lines of the question.
+    pub comments: Vec<DraftComment>,
     /// The mistakes in it, since it was last sent.
     pub errors: Vec<FieldError>,
+}
+
+/// A comment that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftComment {
+    /// What it is about.
+    pub of: Arc<Passage>,
+    /// What the person says.
+    pub text: String,
 }
 
 /// The value of one field.
@@ -114,8 +127,19 @@ impl Draft {
             is_read: false,
             is_unfolded: false,
             is_touched: false,
+            comments: Vec::new(),
             errors: Vec::new(),
         }
+    }
+
+    /// Returns the comments, in the order of what they are about.
+    pub fn sent(&self) -> Vec<Comment> {
+        self.comments.iter().map(|comment| comment.of.comment(&comment.text)).collect()
+    }
+
+    /// Returns the comment on a part.
+    pub(super) fn comment_at(&self, of: &Passage) -> Option<&DraftComment> {
+        self.comments.iter().find(|comment| *comment.of == *of)
     }
 
     /// Returns the field that is shown, and its value; `None` in the review.
@@ -144,6 +168,11 @@ impl Draft {
             if question.notes && entry.has_note && !entry.note.text().trim().is_empty() {
                 answer.notes.insert(field.name.clone(), entry.note.text().to_owned());
             }
+        }
+        if comments::field(question).is_some()
+            && let Ok(said) = with_answer(question, answer.clone(), &self.sent())
+        {
+            answer = said;
         }
         let checked = check(question, &answer).err().unwrap_or_default();
         // A field whose value cannot be read is missing for `check` as well: the first error says more.

@@ -73,9 +73,19 @@ impl FieldView<'_> {
 
     fn label(&self, out: &mut Vec<CardLine>) {
         let field = self.field;
-        out.extend(prose(&field.label, 0, self.columns, self.theme.strong(), self.theme));
+        out.extend(prose(
+            (&format!("label of {}", field.name), &field.label),
+            self.columns,
+            self.theme.strong(),
+            self.theme,
+        ));
         if let Some(help) = &field.help {
-            out.extend(prose(help, 0, self.columns, Style::new(), self.theme));
+            out.extend(prose(
+                (&format!("help of {}", field.name), help),
+                self.columns,
+                Style::new(),
+                self.theme,
+            ));
         }
         let optional = match (field.required, field.nullable) {
             (true, true) => ", blank stands for null",

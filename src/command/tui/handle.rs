@@ -1,16 +1,17 @@
 //! The transitions of the full-screen inbox: what each event leads to, which answers are checked and confirmed before
 //! they are sent, and how a refusal is shown.
 //! Pure: the terminal, the bridges and the clock are left to `run.rs`, the keys of the current question to
-//! `card_keys.rs`.
+//! `card_keys.rs`, those of what stands in front to `modal_keys.rs`.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
-    question::{Answer, FieldError, Purpose, Question, Role, form},
+    question::{Answer, FieldError, Purpose, Question, Role, comments, form},
 };
 
 use super::{
+    commented::lost,
     editor::Editor,
     event::{Effect, Key, QuestionItem, TuiEvent},
     list::ListLine,
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::present::{
     answer,
-    caution::{WORD, caution, confirms, role},
+    caution::{caution, role},
     text,
 };
 
@@ -64,7 +65,7 @@ impl App {
         }
         let is_decision = match key {
             Key::Send | Key::Control('s') => true,
-            Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 'm' | ' ') => !self.is_typing,
+            Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 'm' | 'c' | ' ') => !self.is_typing,
             _ => false,
         };
         // A key typed into a search decides nothing, so it is accepted during the pause as well.
@@ -77,6 +78,7 @@ impl App {
             (false, ..) if self.is_hasty(key) => self.too_fast(key),
             (true, ..) => self.modal_key(key),
             (_, Pane::Card, true) => self.typing_key(key),
+            (_, Pane::Card, false) if self.at.is_some() => self.comment_key(key),
             (_, Pane::Card, false) => self.card_key(key),
             (_, Pane::List, _) => self.list_key(key),
         }
@@ -124,80 +126,6 @@ impl App {
             _ => {}
         }
         Vec::new()
-    }
-
-    fn modal_key(&mut self, key: Key) -> Vec<Effect> {
-        // The modal is closed, unless one of the branches opens it again.
-        let Some(modal) = self.modal.take() else { return Vec::new() };
-        match modal {
-            Modal::Help(line) => self.modal = self.scrolled(key, line).map(Modal::Help),
-            Modal::Led(led, line) => self.modal = self.scrolled(key, line).map(|line| Modal::Led(led, line)),
-            Modal::Confirm(why, answer, mut typed) => match key {
-                Key::Escape => self.say("Nothing was sent"),
-                // A terminal that does not mark pastes sends them as keys, which may arrive in pieces.
-                Key::Enter if self.is_burst => {
-                    self.complain("Nothing was done: a paste does not confirm");
-                    self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
-                }
-                Key::Enter if confirms(typed.text()) => return self.answer(answer),
-                // The confirmation stays open: text that is typed again must not act on the question behind it.
-                Key::Enter => {
-                    self.complain(format!("Nothing was sent: type {WORD}, or press Esc to go back"));
-                    self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
-                }
-                key => {
-                    typed.key(key, false);
-                    self.modal = Some(Modal::Confirm(why, answer, typed));
-                }
-            },
-            Modal::Reason(answer, mut typed, is_sure) => match key {
-                Key::Escape => {}
-                // Only Enter sends a rejection: the key that sends an answer must not, if it is pressed by mistake. And only
-                // a second one, by itself: a line that was typed for another program ends with Enter as well.
-                Key::Enter if is_sure && !self.is_rushed => {
-                    let reason = Some(typed.text().trim().to_owned()).filter(|reason| !reason.is_empty());
-                    return match (reason, answer) {
-                        (None, Some(answer)) => self.answer(answer),
-                        (reason, _) => self.submit(Submission::Reject(reason)),
-                    };
-                }
-                Key::Enter => self.modal = Some(Modal::Reason(answer, typed, true)),
-                key => {
-                    typed.key(key, false);
-                    self.modal = Some(Modal::Reason(answer, typed, false));
-                }
-            },
-            Modal::Empty(answer) => match key {
-                Key::Escape => self.say("Nothing was sent"),
-                Key::Send | Key::Control('s') if !self.is_rushed => {
-                    return self.answer(answer);
-                }
-                _ => self.modal = Some(Modal::Empty(answer)),
-            },
-            Modal::Leave => self.leave_key(key),
-            Modal::Quit if matches!(key, Key::Char('y' | 'Y')) && !self.is_rushed => {
-                return vec![Effect::Quit];
-            }
-            Modal::Quit => {}
-        }
-        Vec::new()
-    }
-
-    fn leave_key(&mut self, key: Key) {
-        match key {
-            Key::Char('d') if !self.is_rushed => {
-                self.drafts.retain(|id, _| Some(id) != self.current.as_ref());
-                self.pane = Pane::List;
-                self.say("Your draft is discarded");
-            }
-            Key::Char('k') | Key::Enter => {
-                self.pane = Pane::List;
-                self.say("Your draft is kept");
-            }
-            Key::Escape => {}
-            // No other key may lose the draft.
-            _ => self.modal = Some(Modal::Leave),
-        }
     }
 
     fn click(&mut self, column: u16, line: u16) -> Vec<Effect> {
@@ -280,12 +208,22 @@ impl App {
             self.complain(unread);
             return Vec::new();
         }
-        match caution(question, &answer) {
+        match self.confirmed(question, &answer) {
             Some(why) => {
                 self.modal = Some(Modal::Confirm(why, answer, Editor::default()));
                 Vec::new()
             }
             None => self.answer(answer),
+        }
+    }
+
+    /// Returns why the answer must be confirmed: for what it may do, or since comments are lost.
+    fn confirmed(&self, question: &Question, answer: &Answer) -> Option<Cow<'static, str>> {
+        let count = self.comments().len();
+        let is_lost = count > 0 && comments::field(question).is_none();
+        match (caution(question, answer), is_lost.then(|| lost(count))) {
+            (Some(why), Some(lost)) => Some(format!("{why} {lost}").into()),
+            (why, lost) => why.or(lost.map(Cow::Owned)),
         }
     }
 
@@ -305,7 +243,7 @@ impl App {
     }
 
     /// Answers the current question, as it is on the screen.
-    fn answer(&mut self, answer: Answer) -> Vec<Effect> {
+    pub(super) fn answer(&mut self, answer: Answer) -> Vec<Effect> {
         let edition = self.open_item().map(|item| item.record.edition);
         self.submit(Submission::answer(answer, edition))
     }

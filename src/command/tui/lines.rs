@@ -2,11 +2,13 @@
 //! question with the row that it belongs to.
 //! Pure. What a line says is left to `card.rs` and `field.rs`, lines of several styles to `prose.rs`.
 
+use std::sync::Arc;
+
 use askbridge_os::terminal::{printable, width};
 use ratatui::{style::Style, text::Line};
 use unicode_width::UnicodeWidthChar;
 
-use crate::present::layout;
+use crate::present::{layout, passage::Passage};
 
 /// The most columns of a line of text: longer ones are hard to read.
 pub(super) const MEASURE: usize = 100;
@@ -138,6 +140,8 @@ pub(super) struct CardLine {
     pub(super) row: Option<usize>,
     /// The column of the cursor of a text that is typed.
     pub(super) cursor: Option<u16>,
+    /// The part of the question that a comment on it would be about.
+    pub(super) of: Option<Arc<Passage>>,
 }
 
 impl CardLine {

@@ -4,6 +4,8 @@
 mod bursts;
 mod card;
 mod card_keys;
+mod commented;
+mod comments;
 pub mod draft;
 pub mod editor;
 pub mod event;
@@ -14,6 +16,8 @@ mod haste;
 mod layout;
 mod lines;
 pub mod list;
+mod modal_keys;
+mod overlay;
 mod prose;
 mod repaint;
 mod run;

@@ -18,22 +18,22 @@ use super::{
 };
 use crate::present::{
     markdown,
+    passage::PlacedLine,
     styled::{Piece, StyledLine, restyled},
     subject::SubjectText,
 };
 
 /// Returns a text of an agent as it is meant, at most this many columns wide. Up to its first blank line, it has this style.
-pub(super) fn prose(text: &str, indent: usize, columns: usize, style: Style, theme: Theme) -> Vec<CardLine> {
+/// `name` tells it from the other texts of its question.
+pub(super) fn prose((name, text): (&str, &str), columns: usize, style: Style, theme: Theme) -> Vec<CardLine> {
     let mut style = style;
-    let lines = markdown::lines(text, indent, columns);
-    let line = |line: StyledLine| {
-        if line.is_empty() {
+    let lines = markdown::placed(name, text, 0, columns);
+    let line = |line: PlacedLine| {
+        if line.line.is_empty() {
             style = Style::new();
         }
-        folded_pieces(&line, indent, columns)
-            .into_iter()
-            .map(|it| card_line(&it, style, theme))
-            .collect::<Vec<_>>()
+        let lines = folded_pieces(&line, 0, columns);
+        lines.into_iter().map(|it| card_line(&it, style, theme)).collect::<Vec<_>>()
     };
     let mut out: Vec<_> = lines.into_iter().flat_map(line).take(LINES).collect();
     if out.is_empty() {
@@ -43,9 +43,10 @@ pub(super) fn prose(text: &str, indent: usize, columns: usize, style: Style, the
 }
 
 /// Returns a line of the screen.
-pub(super) fn card_line(line: &[Piece], style: Style, theme: Theme) -> CardLine {
+pub(super) fn card_line(line: &PlacedLine, style: Style, theme: Theme) -> CardLine {
     let span = |it: &Piece| Span::styled(it.text.clone(), style.patch(theme.look(it.style)));
-    CardLine { line: Line::from(line.iter().map(span).collect::<Vec<_>>()), ..CardLine::default() }
+    let of = line.of.clone();
+    CardLine { line: Line::from(line.line.iter().map(span).collect::<Vec<_>>()), of, ..CardLine::default() }
 }
 
 /// The lines of the subject of one question at one width.
@@ -57,7 +58,7 @@ pub(super) struct SubjectLines {
     whole: bool,
     /// Whether unchanged lines of a change are left out.
     pub(super) has_folds: bool,
-    lines: Vec<StyledLine>,
+    lines: Vec<PlacedLine>,
 }
 
 impl SubjectLines {
@@ -74,17 +75,17 @@ impl SubjectLines {
     }
 
     /// Returns the lines, if they are those of this text at this width.
-    pub(super) fn of(&self, record: &Record, columns: usize, whole: bool) -> Option<&[StyledLine]> {
+    pub(super) fn of(&self, record: &Record, columns: usize, whole: bool) -> Option<&[PlacedLine]> {
         let is_it = self.id == record.id && self.edition == record.edition;
         (is_it && self.columns == columns && self.whole == whole).then_some(&*self.lines)
     }
 }
 
 /// Returns the subject of a permission, as lines of at most this many columns.
-pub(super) fn subject_lines(question: &Question, columns: usize, whole: bool) -> Vec<StyledLine> {
+pub(super) fn subject_lines(question: &Question, columns: usize, whole: bool) -> Vec<PlacedLine> {
     let about = SubjectText { question, columns: columns.min(MEASURE), colour: false, whole };
-    let folded = |line: StyledLine| {
-        let text: String = line.iter().map(|it| &*it.text).collect();
+    let folded = |line: PlacedLine| {
+        let text: String = line.line.iter().map(|it| &*it.text).collect();
         let indent = text.len() - text.trim_start_matches(' ').len();
         folded_pieces(&line, indent.max(4), columns)
     };
@@ -97,17 +98,18 @@ pub(super) fn has_folds(question: &Question) -> bool {
 }
 
 /// Folds a line at the columns, without regard to words. Further lines are indented.
-fn folded_pieces(line: &[Piece], indent: usize, columns: usize) -> Vec<StyledLine> {
+fn folded_pieces(placed: &PlacedLine, indent: usize, columns: usize) -> Vec<PlacedLine> {
+    let PlacedLine { line, of } = placed;
     let text: String = line.iter().map(|it| &*it.text).collect();
     let lines = folded(&text, indent, columns);
     let hang = if indent + 4 < columns { indent } else { 0 };
     let texts = lines.iter().enumerate();
     let texts = texts.map(|(place, line)| if place == 0 { &**line } else { &line[hang.min(line.len())..] });
-    let mut styled = restyled(texts, line);
+    let mut styled: Vec<StyledLine> = restyled(texts, line);
     for line in styled.iter_mut().skip(1) {
         line.insert(0, Piece { text: " ".repeat(hang), style: Look::new() });
     }
-    styled
+    styled.into_iter().map(|line| PlacedLine { line, of: of.clone() }).collect()
 }
 
 #[cfg(test)]
@@ -124,14 +126,14 @@ mod tests {
     fn markdown_fits_the_screen_and_keeps_its_styles() {
         let text = "# A heading\n\n- one **two three** four\n\n```\nlet aver\u{e9}ylongline = 1;\n```";
         for columns in [10, 20, 40] {
-            let lines = prose(text, 0, columns, Style::new(), Theme { colour: true });
+            let lines = prose(("t", text), columns, Style::new(), Theme { colour: true });
             assert!(
                 texts(&lines).iter().all(|line| width(line) <= columns),
                 "{columns}: {:?}",
                 texts(&lines)
             );
         }
-        let lines = prose(text, 0, 40, Style::new(), Theme { colour: false });
+        let lines = prose(("t", text), 40, Style::new(), Theme { colour: false });
         assert_eq!(texts(&lines)[2], "• one two three four");
         let bold = lines[2].line.spans.iter().find(|span| span.content == "two three");
         assert!(bold.is_some_and(|span| span.style == Theme { colour: false }.strong()), "{lines:?}");

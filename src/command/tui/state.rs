@@ -19,7 +19,7 @@ use super::{
     prose::{SubjectLines, has_folds},
     search::Search,
 };
-use crate::present::{answer::settlement, text};
+use crate::present::{answer::settlement, passage::Passage, text};
 
 /// The least number of columns at which the list and a question stand side by side.
 pub const WIDE: u16 = 100;
@@ -42,6 +42,8 @@ pub enum Modal {
     Led(Option<Result<Arc<Context>, String>>, usize),
     /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
+    /// A comment on a part of the question.
+    Comment(Arc<Passage>, Editor),
     /// The reason of a rejection, and whether Enter was pressed behind it: it is sent by a second one. If none is typed, the
     /// answer is sent in its place, if there is one.
     Reason(Option<Answer>, Editor, bool),
@@ -77,6 +79,8 @@ pub struct App {
     pub drafts: BTreeMap<QuestionId, Draft>,
     /// Whether keys type into the row with the cursor.
     pub is_typing: bool,
+    /// The part of the current question that can be commented, while the person chooses one.
+    pub at: Option<String>,
     /// The layer in front.
     pub modal: Option<Modal>,
     /// The last result.
@@ -120,6 +124,7 @@ impl App {
             pane: Pane::List,
             drafts: BTreeMap::new(),
             is_typing: false,
+            at: None,
             modal: None,
             said: None,
             sending: BTreeSet::new(),
@@ -244,7 +249,7 @@ impl App {
             return (now.record.edition != before.record.edition).then(|| self.changed(&now.record.id));
         }
         // A pending confirmation is dropped, since its question is no longer open.
-        (self.modal, self.is_typing) = (None, false);
+        (self.modal, self.is_typing, self.at) = (None, false, None);
         let id = before.record.id.clone();
         // The result of the submission from here says how it ended.
         if self.sending.contains(&id) {
@@ -261,7 +266,7 @@ impl App {
     /// Shows that the text of the current question has changed. Keys that were meant for the earlier text decide
     /// nothing, and the draft stays (I13).
     fn changed(&mut self, id: &QuestionId) -> Effect {
-        (self.modal, self.is_typing) = (None, false);
+        (self.modal, self.is_typing, self.at) = (None, false, None);
         if let Some(draft) = self.drafts.get_mut(id) {
             (draft.is_read, draft.is_unfolded, draft.scroll) = (false, false, None);
         }
@@ -274,7 +279,7 @@ impl App {
         self.is_fresh = false;
         if id != self.current {
             self.current = id;
-            self.is_typing = false;
+            (self.is_typing, self.at) = (false, None);
             // The snapshot drops settled questions after a while, but this one must stay on the screen while the user
             // looks at it.
             self.held = self.item().cloned();

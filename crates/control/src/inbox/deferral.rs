@@ -62,6 +62,22 @@ impl<T> Waiting<T> {
         Some(submission)
     }
 
+    /// Returns the submissions that are together with others, of one sender.
+    pub fn together(&self, sender: u64, is_with: impl Fn(&T) -> bool) -> Vec<DeferralKey> {
+        let all = self.submissions.iter().filter(|(key, (_, it))| key.sender == sender && is_with(it));
+        all.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Makes these submissions due at one time: the earliest of theirs and of this one, which is returned.
+    pub fn join(&mut self, keys: &[DeferralKey], until: Instant) -> Instant {
+        let dues = keys.iter().filter_map(|key| self.submissions.get(key)).map(|(due, _)| *due);
+        let until = dues.chain([until]).min().unwrap_or(until);
+        for key in keys {
+            self.hasten_one(key, |_| until);
+        }
+        until
+    }
+
     /// Makes the submissions to this question due earlier, each as `until` says. None becomes due later.
     pub fn hasten(&mut self, id: &QuestionId, until: impl Fn(&T) -> Instant) {
         let [first, last] = [0, u64::MAX].map(|sender| DeferralKey { id: id.clone(), sender });
@@ -170,6 +186,7 @@ mod tests {
         TakeBack(&'static str),
         Hasten(u64, u64),
         Release(Option<u64>),
+        Join(&'static [&'static str], u64),
         Due,
     }
 
@@ -199,6 +216,11 @@ mod tests {
                 Step::Hasten(question, until) => {
                     waiting.hasten(&key(&format!("{question}@0")).id, |_| at(*until));
                     String::new()
+                }
+                Step::Join(keys, until) => {
+                    let keys: Vec<_> = keys.iter().map(|which| key(which)).collect();
+                    let until = waiting.join(&keys, at(*until));
+                    format!("{}", until.duration_since(start).as_millis())
                 }
                 Step::Release(sender) => {
                     waiting.release(*sender, at(*time));
@@ -258,7 +280,7 @@ mod tests {
 
     #[test]
     fn deadlines_and_ends_hasten_what_waits() {
-        use Step::{Defer, Due, Hasten, Release, TakeBack};
+        use Step::{Defer, Due, Hasten, Join, Release, TakeBack};
         for (what, steps, expected) in [
             (
                 "a deadline that comes nearer, for all of the question, and one that goes away",
@@ -288,6 +310,19 @@ mod tests {
                     (30, Due),
                 ],
                 vec!["", "", "", "", "1@1 2@1", "", "", "", "1@2"],
+            ),
+            (
+                "what is sent together leaves with the first of it",
+                vec![
+                    (0, Defer("1@1", 30)),
+                    (0, Defer("2@1", 20)),
+                    (0, Defer("3@1", 30)),
+                    (1, Join(&["1@1", "2@1", "4@1"], 25)),
+                    (20, Due),
+                    (21, Join(&["3@1"], 25)),
+                    (25, Due),
+                ],
+                vec!["", "", "", "20", "1@1 2@1", "25", "3@1"],
             ),
             (
                 "the server ends",

@@ -58,6 +58,8 @@ struct State {
 struct Deferred {
     submission: Submission,
     by: Provenance,
+    /// The name of what it is sent together with.
+    together: Option<Arc<str>>,
     verdict: oneshot::Sender<Verdict>,
     room: OwnedSemaphorePermit,
 }
@@ -153,7 +155,7 @@ async fn until(due: Option<std::time::Instant>) {
 }
 
 async fn submit(inbox: &impl Inbox, id: QuestionId, deferred: Deferred) {
-    let Deferred { submission, by, verdict, room } = deferred;
+    let Deferred { submission, by, verdict, room, .. } = deferred;
     let submitted = inbox.submit(&id, submission, by).await;
     // The sender may be gone.
     drop(verdict.send(submitted.map(Some)));
@@ -182,6 +184,22 @@ impl Sender {
         submission: Submission,
         by: Provenance,
     ) -> Result<Duration, Submission> {
+        self.defer_together(inbox, record, submission, by, None)
+    }
+
+    /// Lets a submission wait together with those of the same name: they are due at one time, the earliest of theirs, and
+    /// are taken back together.
+    ///
+    /// # Errors
+    /// As [`Sender::defer`].
+    pub fn defer_together(
+        &self,
+        inbox: &impl Inbox,
+        record: &Record,
+        submission: Submission,
+        by: Provenance,
+        together: Option<Arc<str>>,
+    ) -> Result<Duration, Submission> {
         let Deferrals(shared) = &self.deferrals;
         let time = window(shared.undo, &submission, record, inbox.now(record));
         let mut verdicts = self.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,23 +213,32 @@ impl Sender {
         };
         let (verdict, receiver) = oneshot::channel();
         verdicts.insert(record.id.clone(), receiver);
-        let replaced = state.waiting.defer(
-            self.key(&record.id),
-            Deferred { submission, by, verdict, room },
-            now() + time,
-        );
+        let begun = now();
+        let others = self.others(&state, together.as_ref());
+        let until = state.waiting.join(&others, begun + time);
+        let deferred = Deferred { submission, by, together, verdict, room };
+        let replaced = state.waiting.defer(self.key(&record.id), deferred, until);
         replaced.into_iter().for_each(Deferred::end);
         drop(state);
         shared.changed.notify_one();
-        Ok(time)
+        Ok(until.saturating_duration_since(begun))
     }
 
-    /// Takes a submission back. Returns whether it was still waiting.
+    /// Takes a submission back, and those that it is sent together with. Returns whether it was still waiting.
     pub fn take_back(&self, id: &QuestionId) -> bool {
-        let taken = self.deferrals.lock().waiting.take_back(&self.key(id));
-        let is_taken = taken.is_some();
-        taken.into_iter().for_each(Deferred::end);
-        is_taken
+        let mut state = self.deferrals.lock();
+        let Some(taken) = state.waiting.take_back(&self.key(id)) else { return false };
+        let others = self.others(&state, taken.together.as_ref());
+        let others: Vec<_> = others.iter().filter_map(|key| state.waiting.take_back(key)).collect();
+        drop(state);
+        [taken].into_iter().chain(others).for_each(Deferred::end);
+        true
+    }
+
+    /// Returns what waits under this name.
+    fn others(&self, state: &State, together: Option<&Arc<str>>) -> Vec<DeferralKey> {
+        let Some(name) = together else { return Vec::new() };
+        state.waiting.together(self.number, |deferred| deferred.together.as_ref() == Some(name))
     }
 
     /// Returns the verdict about a submission, to wait for. There is only one to get.
@@ -321,6 +348,40 @@ mod tests {
         world.bridge.carry_out(submitted).await;
         let record = verdict(&sender, &world.id).await.unwrap().unwrap();
         assert_eq!(record.settlement.as_ref().unwrap().outcome, Outcome::Answered(answer("second")));
+        running.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_sent_together_waits_and_is_taken_back_as_one() {
+        let mut world = World::new().await;
+        let running = tokio::spawn(world.run());
+        let (sender, other) = (world.deferrals.sender(), world.deferrals.sender());
+        let number = world.bridge.open("And this?").await;
+        let second: QuestionId = format!("b-{number}").parse().unwrap();
+        let defers = |id: &QuestionId, sender: &Sender| {
+            let record = world.bridge.inbox.find(&IdPrefix::from(id)).unwrap();
+            let name = Some("all of it".into());
+            sender.defer_together(&world.bridge.inbox, &record, Submission::Reject(None), by(), name).unwrap()
+        };
+        assert_eq!(defers(&world.id, &sender), UNDO);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(defers(&second, &sender), Duration::from_secs(2), "they are due at one time");
+        assert_eq!(defers(&second, &other), UNDO, "another sender has names of its own");
+        assert!(sender.take_back(&second));
+        for id in [&world.id, &second] {
+            assert_eq!(verdict(&sender, id).await, Ok(None));
+            assert!(!sender.take_back(id));
+        }
+        assert!(other.take_back(&second));
+        defers(&world.id, &sender);
+        defers(&second, &sender);
+        for _ in 0..2 {
+            let submitted = world.bridge.submitted().await;
+            world.bridge.carry_out(submitted).await;
+        }
+        for id in [&world.id, &second] {
+            assert!(verdict(&sender, id).await.unwrap().is_some());
+        }
         running.abort();
     }
 

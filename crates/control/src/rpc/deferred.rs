@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
-    question::{Answer, Provenance, check, input::AnswerInput},
+    question::{
+        Answer, Comment, Provenance, check,
+        comments::{with_answer, with_reason},
+        input::AnswerInput,
+    },
 };
 use jsonrpsee::{
     Extensions, RpcModule,
@@ -28,7 +32,11 @@ struct DeferParams {
     answer: Option<AnswerInput>,
     seen: Option<u32>,
     reason: Option<String>,
+    #[serde(default)]
+    comments: Vec<Comment>,
     by: Option<Provenance>,
+    /// The name of what it is sent together with.
+    together: Option<Arc<str>>,
 }
 
 #[derive(Deserialize)]
@@ -55,15 +63,16 @@ pub(super) fn methods<I: Inbox>(
     module.register_async_method(
         method::DEFER,
         async |params, context, extensions| -> RpcResult<Deferral> {
-            let DeferParams { id, answer, seen, reason, by } = params.parse()?;
+            let DeferParams { id, answer, seen, reason, comments, by, together } = params.parse()?;
             let (inbox, caller) = &*context;
             let record = named(inbox, &id, &extensions).await?;
             let submission = match answer {
-                Some(answer) => Submission::answer(fitting(answer, &record).map_err(error)?, seen),
-                None => Submission::Reject(reason),
+                Some(answer) => Submission::answer(fitting(answer, &comments, &record).map_err(error)?, seen),
+                None => Submission::Reject(with_reason(reason, &comments)),
             };
             let by = caller.responder(by, &extensions);
-            let time = sender(&extensions)?.defer(inbox, &record, submission, by).unwrap_or_default();
+            let sender = sender(&extensions)?;
+            let time = sender.defer_together(inbox, &record, submission, by, together).unwrap_or_default();
             Ok(Deferral { milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) })
         },
     )?;
@@ -85,9 +94,11 @@ pub(super) fn methods<I: Inbox>(
 }
 
 /// Reads an answer. One that does not fit is refused before it waits, while the person is still there.
-fn fitting(answer: AnswerInput, record: &Record) -> Result<Answer, Refusal> {
-    let answer = answer.read(&record.question).map_err(Refusal::DoesNotFit)?;
-    check(&record.question, &answer).map_err(Refusal::DoesNotFit)?;
+fn fitting(answer: AnswerInput, comments: &[Comment], record: &Record) -> Result<Answer, Refusal> {
+    let question = &record.question;
+    let answer = answer.read(question).and_then(|answer| with_answer(question, answer, comments));
+    let answer = answer.map_err(Refusal::DoesNotFit)?;
+    check(question, &answer).map_err(Refusal::DoesNotFit)?;
     Ok(answer)
 }
 

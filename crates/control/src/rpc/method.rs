@@ -20,7 +20,7 @@ pub const ANSWER: &str = "question_answer";
 /// Rejects a question: `{id, reason?, by?}` → [`askbridge_core::desk::Record`].
 pub const REJECT: &str = "question_reject";
 /// Answers or rejects a question after a while, in which the connection that sent it can take it back, and at once if the
-/// connection ends: `{id, answer?, seen?, reason?, by?}` → [`super::deferred::Deferral`].
+/// connection ends: `{id, answer?, seen?, reason?, comments?, by?, together?}` → [`super::deferred::Deferral`].
 pub const DEFER: &str = "question_defer";
 /// Waits for what became of that: `{id}` → [`askbridge_core::desk::Record`], or null if it was taken back.
 pub const DEFERRED: &str = "question_deferred";

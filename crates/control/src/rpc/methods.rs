@@ -4,7 +4,11 @@ use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{LostQuestion, QuestionId, Record, Refusal, Settlement, Submission},
-    question::{Provenance, Question, input::AnswerInput},
+    question::{
+        Comment, Provenance, Question,
+        comments::{with_answer, with_reason},
+        input::AnswerInput,
+    },
 };
 use askbridge_os::processes::Peer;
 use jsonrpsee::{
@@ -159,6 +163,8 @@ struct AnswerParams {
     id: String,
     answer: AnswerInput,
     seen: Option<u32>,
+    #[serde(default)]
+    comments: Vec<Comment>,
     by: Option<Provenance>,
 }
 
@@ -166,6 +172,8 @@ struct AnswerParams {
 struct RejectParams {
     id: String,
     reason: Option<String>,
+    #[serde(default)]
+    comments: Vec<Comment>,
     by: Option<Provenance>,
 }
 
@@ -223,18 +231,20 @@ fn register<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), Register
 /// Registers the methods that wait for an agent or a person.
 fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), RegisterMethodError> {
     module.register_async_method(method::ANSWER, async |params, context, extensions| {
-        let AnswerParams { id, answer, seen, by } = read(&params)?;
+        let AnswerParams { id, answer, seen, comments, by } = read(&params)?;
         let record = named(&context.inbox, &id, &extensions).await?;
-        let answer = answer.read(&record.question).map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
+        let question = &record.question;
+        let answer = answer.read(question).and_then(|answer| with_answer(question, answer, &comments));
+        let answer = answer.map_err(|errors| error(Refusal::DoesNotFit(errors)))?;
         // `submit` gives the room of the request back, so nothing of the request's text may be held then.
         drop(params);
         context.submit(&record.id, Submission::answer(answer, seen), by, &extensions).await
     })?;
     module.register_async_method(method::REJECT, async |params, context, extensions| {
-        let RejectParams { id, reason, by } = read(&params)?;
+        let RejectParams { id, reason, comments, by } = read(&params)?;
         let id = named(&context.inbox, &id, &extensions).await?.id.clone();
         drop(params);
-        context.submit(&id, Submission::Reject(reason), by, &extensions).await
+        context.submit(&id, Submission::Reject(with_reason(reason, &comments)), by, &extensions).await
     })?;
     module.register_async_method(method::EXTEND, async |params, context, extensions| {
         let ExtendParams { id, milliseconds } = read(&params)?;

@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{Number, Value as Json};
 
 use super::{
-    Answer, FieldError, Kind, Question, Value, check,
+    Answer, Comment, FieldError, Kind, Question, Value, check,
     naming::{ambiguity, value_of},
 };
 
@@ -159,6 +159,9 @@ pub struct ReplyInput {
     /// changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<u32>,
+    /// Comments on lines of the question, which go into the note on its first field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<Comment>,
     /// The answer.
     #[serde(flatten)]
     pub answer: AnswerInput,

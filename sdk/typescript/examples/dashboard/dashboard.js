@@ -133,8 +133,8 @@ async function send({ target, detail }, act) {
   target.busy = false;
 }
 
-agents.addEventListener("askbridge-answer", event => send(event, ({ id, values, notes }) => inbox.replyQuestion(id, values, { notes })));
-agents.addEventListener("askbridge-reject", event => send(event, ({ id, reason }) => inbox.rejectQuestion(id, reason)));
+agents.addEventListener("askbridge-answer", event => send(event, ({ id, values, notes, comments }) => inbox.replyQuestion(id, values, { notes, comments })));
+agents.addEventListener("askbridge-reject", event => send(event, ({ id, reason, comments }) => inbox.rejectQuestion(id, reason, { comments })));
 agents.addEventListener("askbridge-extend", event => send(event, ({ id, milliseconds }) => inbox.extendQuestion(id, milliseconds)));
 leave.addEventListener("click", () => connection.abort());
 connect.addEventListener("submit", event => {

@@ -1,5 +1,5 @@
 // Comments of the person at lines of a plan, of a change or of a long text. They are a part of the draft, and go with the
-// decision as one text. Where the agent takes them is left to question.js.
+// decision. Where the agent takes them is left to question.js.
 
 import { button, el, on } from "./dom.js";
 import { cut, line } from "./words.js";
@@ -54,10 +54,9 @@ export class Comments {
     this.place();
   }
 
-  /** Returns all of them, each below the lines that it is about. */
-  get text() {
-    const quoted = ({ where, quote }) => [where && `> ${where}`, ...quote.split("\n").map(it => `> ${it}`)].filter(Boolean).join("\n");
-    return this.draft.map(it => `${quoted(it)}\n${it.text.trim()}`).join("\n\n");
+  /** What is sent beside the decision; the server makes one text of them. */
+  get sent() {
+    return this.count ? this.draft.map(({ where, quote, text }) => ({ where, quote, text })) : undefined;
   }
 
   /** Opens a comment: on what is selected, in focus or pointed at, or on the first block in sight. */
@@ -196,7 +195,7 @@ function whereOf(block) {
 }
 
 function textOf(block) {
-  if (block.matches(".row")) return `${block.querySelector("b").textContent}${block.lastElementChild.textContent}`.trim();
+  if (block.matches(".row")) return `${block.querySelector("b").textContent.replace("−", "-")}${block.lastElementChild.textContent}`.trim();
   if (block.matches("tr")) return [...block.children].map(it => it.textContent).join(" | ");
   return (block.querySelector("pre code") ?? block).textContent;
 }

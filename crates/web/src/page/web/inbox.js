@@ -26,7 +26,7 @@ const FOR_EVER = 2 ** 31 - 1;
 
 const CHANGED = "It changed while you looked at it, and nothing was sent. Read what it asks now; what you entered is kept.";
 
-/** How many decisions are on their way at once, of those that are made together. */
+/** How many calls are on their way at once, of those for what is decided together: as many as a bridge takes from one connection, with room for others. */
 const AT_ONCE = 8;
 
 /** Pixels around what has the focus, as for its ring. */
@@ -154,7 +154,7 @@ export class AskbridgeInbox extends HTMLElement {
     root.adoptedStyleSheets = SHEETS;
     root.append(parts.shell, parts.confirm, this.#rule.element);
     const { main } = parts;
-    on(main, "askbridge-answer", ({ detail: { id, seen, ...answer } }) => this.#settle("question_answer", { id, answer, seen }));
+    on(main, "askbridge-answer", ({ detail: { id, seen, comments, ...answer } }) => this.#settle("question_answer", { id, answer, seen, comments }));
     on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
     on(main, "askbridge-together", ({ detail }) => this.#settleAll(detail));
     on(main, "askbridge-extend", ({ detail }) => this.#extend(detail));
@@ -642,31 +642,44 @@ export class AskbridgeInbox extends HTMLElement {
     this.#render();
   }
 
-  /** Decides permissions together, each as it was shown. One that has changed or ended meanwhile is left out. */
+  /** Decides permissions together, each as it was shown. They wait as one, and are taken back as one. One that has changed or ended meanwhile is left out. */
   async #settleAll({ id, allows, decisions }) {
     const card = this.#cards.get(id);
     if (!card || card.busy) return;
     card.failure = null;
     card.busy = true;
-    const [left, done] = [[], []];
-    const send = async ({ id, ...decision }) => {
-      try {
-        const record = await this.#connection.call(allows ? "question_answer" : "question_reject", { id, ...decision });
-        keepDraft(id, null);
-        this.#store.put([record], true);
-        done.push(record);
-      } catch ({ message, data }) {
+    const together = `${id} ${Date.now()}`;
+    const waits = new Map();
+    const offline = { message: "the connection was lost" };
+    await atOnce(decisions, async decision => {
+      const time = await this.#defer({ ...decision, together }).catch(() => 0);
+      if (time) waits.set(decision.id, time);
+    });
+    const key = waits.has(id) ? id : [...waits.keys()][0];
+    if (key) {
+      const time = Math.min(...waits.values());
+      const said = this.#sentence([`${allows ? "Allowing" : "Rejecting"} ${waits.size}`, `${title(this.#store.records.get(id))} and what is like it`], id);
+      const isMoved = this.#outbox.begin(key, said, time, [...waits.keys()]);
+      this.#goOn(id, this.#next(id), isMoved);
+    }
+    const [left, done, back] = [[], [], []];
+    const settle = async ({ id, ...decision }) => {
+      const record = waits.has(id)
+        ? await this.#connection.call("question_deferred", { id }, waits.get(id) + PATIENCE)
+        : await this.#connection.call(allows ? "question_answer" : "question_reject", { id, ...decision });
+      if (!record) return back.push(id);
+      keepDraft(id, null);
+      this.#store.put([record], true);
+      done.push(record);
+    };
+    await atOnce(decisions, decision =>
+      settle(decision).catch(({ message, data } = offline) => {
         if (data?.question) this.#store.put([data.question]);
         left.push(message);
-      }
-    };
-    // As many at once as a bridge takes from one connection, with room for others.
-    const waiting = [...decisions];
-    const work = async () => {
-      for (let next; (next = waiting.shift()); ) await send(next);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+      }),
+    );
     card.busy = false;
+    if (back.length) return this.#reopen(key, id);
     const own = done.find(record => record.id == id);
     const why = left.length && `${left.length} of ${decisions.length} ${left.length == 1 ? "was" : "were"} left out: ${[...new Set(left)].join("; ")}`;
     if (own) this.#cards.delete(id);
@@ -677,7 +690,9 @@ export class AskbridgeInbox extends HTMLElement {
       const said = this.#sentence([`${allows ? "Allowed" : "Rejected"} ${done.length}`, `${title(record)} and what is like it`], record.id);
       isMoved = this.#outbox.tell(record.id, [...said, why && `${why}. `].filter(Boolean), this.#ruleOf(record));
     }
-    if (own) this.#goOn(id, this.#next(id), isMoved);
+    if (key && !done.length) this.#fail(id);
+    if (key) this.#outbox.end(key);
+    if (own && !key) this.#goOn(id, this.#next(id), isMoved);
     this.#render();
   }
 
@@ -709,9 +724,9 @@ export class AskbridgeInbox extends HTMLElement {
     if (id) this.#connection.call("question_undo", { id }).catch(() => {});
   }
 
-  /** Opens what was taken back as it was. */
-  #reopen(id) {
-    this.#outbox.end(id);
+  /** Opens what was taken back as it was. `key` is what it was on its way under. */
+  #reopen(key, id = key) {
+    this.#outbox.end(key);
     if (this.current == id) this.#card.resume();
     else this.#select(id, "again");
     this.#card.paused = true;
@@ -772,6 +787,15 @@ export class AskbridgeInbox extends HTMLElement {
   #tell(type, detail) {
     tell(this, `askbridge-${type}`, detail);
   }
+}
+
+/** Does this with each of them, several at once. */
+async function atOnce(all, act) {
+  const waiting = [...all];
+  const work = async () => {
+    for (let next; (next = waiting.shift()); ) await act(next);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
 customElements.define("askbridge-inbox", AskbridgeInbox);

@@ -38,14 +38,14 @@ export class Outbox {
     return this.#told?.isOpen ? this.#told.id : null;
   }
 
-  /** Returns whether it is on its way. */
+  /** Returns whether it is on its way, alone or together with others. */
   has(id) {
-    return this.#sending.has(id);
+    return [...this.#sending.values()].some(({ ids }) => ids.includes(id));
   }
 
-  /** Says that something is on its way for so many milliseconds. Returns whether that moved what stands below. */
-  begin(id, said, milliseconds) {
-    this.#sending.set(id, { said, until: Date.now() + milliseconds });
+  /** Says that something is on its way for so many milliseconds, to these questions. Returns whether that moved what stands below. */
+  begin(id, said, milliseconds, ids = [id]) {
+    this.#sending.set(id, { said, ids, until: Date.now() + milliseconds });
     this.#told = null;
     this.#page.say(`${text(said)} Press u to take it back.`);
     return this.#render();

@@ -220,7 +220,7 @@ export class AskbridgeQuestion extends HTMLElement {
   /** Asks for a reason, and then rejects the question or the permission. */
   reject() {
     if (!this.#canAct || this.#isTooEarly()) return;
-    const act = reason => this.#send("reject", { reason: this.#withComments(reason) });
+    const act = reason => this.#send("reject", { reason: reason || undefined, comments: this.#comments.sent });
     const { count } = this.#comments;
     const title = (this.#isPermission ? "Reject this" : "Reject this question") + (count ? `, with your ${commentsOf(count)}` : "");
     this.#ask({ title, label: "Reason (optional)", value: this.#reason, confirm: "Reject", act, refuses: true });
@@ -298,11 +298,6 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#comments.place();
     this.#sight?.forget();
     this.#appear();
-  }
-
-  /** Returns what is sent beside a decision: the person's words, and below them their comments. */
-  #withComments(words) {
-    return [words, this.#comments.text].filter(Boolean).join("\n\n") || undefined;
   }
 
   /** Whether comments reach the agent with an answer, as a note on the first field, and not with a rejection alone. */
@@ -500,7 +495,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const { count } = this.#comments;
     // A rejection takes the comments: it is the same as the only option that refuses once, with a reason.
     const isRejection = option.role == "reject_once" && !question.fields[0].options.some(it => it != option && it.role == "reject_once");
-    if (count && isRejection) return this.#send("reject", { reason: this.#withComments() });
+    if (count && isRejection) return this.#send("reject", { comments: this.#comments.sent });
     const take = () => this.#send("answer", { values: { ...changed, [question.fields[0].name]: option.value }, notes: {}, seen: this.#seen });
     const step = decision(option, risk, act(question)) ?? (count ? { title: ["Choose “", inline(nameOf(option)), "”?"], confirm: "Choose it" } : null);
     if (!step) return take();
@@ -536,10 +531,8 @@ export class AskbridgeQuestion extends HTMLElement {
   #check() {
     if (!this.#areRight()) return;
     const answer = entries(this.#fields);
-    const first = this.#asked.find(it => it.inputs.length)?.field.name;
-    const note = this.#takesComments && [answer.notes[first], this.#comments.text].filter(Boolean).join("\n\n");
-    if (note) answer.notes[first] = note;
-    const isEmpty = [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
+    if (this.#takesComments) answer.comments = this.#comments.sent;
+    const isEmpty = !answer.comments && [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
     if (!isEmpty) return this.#answer(answer);
     this.#ask({ title: "Nothing is chosen or entered. Send it empty?", confirm: "Send it empty", act: () => this.#answer(answer), isEmpty });
     this.#settleIn();
