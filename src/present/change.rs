@@ -7,8 +7,10 @@ use std::{
 };
 
 use askbridge_core::question::Diff;
-use askbridge_os::terminal::printable_line;
+use askbridge_markdown::code;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices_deadline};
+
+use super::styled::{Token, code_lines, code_text};
 
 /// Unchanged lines that are shown around a change. More are folded where that hides at least two lines.
 const AROUND: usize = 3;
@@ -30,11 +32,27 @@ pub(super) struct ChangedLine {
     pub(super) number: Option<usize>,
     /// Its text, which is printable.
     pub(super) parts: Vec<Part>,
+    /// The same text with the roles of its code.
+    pub(super) tokens: Vec<Token>,
 }
 
 impl ChangedLine {
     fn new(tag: ChangeTag, number: Option<usize>, text: &str) -> Self {
-        ChangedLine { tag, number, parts: vec![(shown(text), false)] }
+        let text = shown(text);
+        ChangedLine { tag, number, tokens: vec![(text.clone(), None)], parts: vec![(text, false)] }
+    }
+
+    /// Takes the roles of its code from the lines of its file. Lines are split in other ways for a comparison, where a
+    /// file has the line breaks of several systems: such a line keeps what it is, which is its text.
+    fn coloured(mut self, lines: &[Vec<Token>], at: usize) -> Self {
+        let is_same = |line: &&Vec<Token>| {
+            let text: String = line.iter().map(|(text, _)| &**text).collect();
+            self.parts.iter().map(|(text, _)| &**text).eq([&*text])
+        };
+        if let Some(line) = lines.get(at).filter(is_same) {
+            self.tokens.clone_from(line);
+        }
+        self
     }
 }
 
@@ -48,10 +66,14 @@ pub(super) enum Row {
 /// Returns the lines of a change.
 pub(super) fn changed(diff: &Diff) -> Vec<ChangedLine> {
     let first = usize::try_from(diff.line).unwrap_or_default();
+    let tokens = |text: &str| code_lines(&code(&diff.path, text));
+    let new = tokens(&diff.new);
     let Some(old) = &diff.old else {
-        let lines = (first..).zip(diff.new.lines());
-        return lines.map(|(at, line)| ChangedLine::new(ChangeTag::Insert, Some(at), line)).collect();
+        let added =
+            |(at, line)| ChangedLine::new(ChangeTag::Insert, Some(first + at), line).coloured(&new, at);
+        return diff.new.lines().enumerate().map(added).collect();
     };
+    let removed = tokens(old);
     let deadline = Instant::now() + PATIENCE;
     let compared = TextDiff::configure()
         .algorithm(Algorithm::Patience)
@@ -61,8 +83,9 @@ pub(super) fn changed(diff: &Diff) -> Vec<ChangedLine> {
     for op in compared.ops() {
         let from = lines.len();
         lines.extend(compared.iter_changes(op).map(|change| {
-            let at = change.new_index().or(change.old_index()).unwrap_or_default();
-            ChangedLine::new(change.tag(), Some(first + at), change.value())
+            let side = change.new_index().map(|at| (&new, at));
+            let (side, at) = side.or(change.old_index().map(|at| (&removed, at))).unwrap_or((&new, 0));
+            ChangedLine::new(change.tag(), Some(first + at), change.value()).coloured(side, at)
         }));
         if op.tag() == DiffTag::Replace {
             mark(&mut lines[from..], op.old_range().len(), deadline);
@@ -81,7 +104,8 @@ pub(super) fn patched(patch: &str) -> Vec<ChangedLine> {
         };
         ChangedLine::new(tag, None, line)
     };
-    patch.lines().map(of_line).collect()
+    let coloured = code_lines(&askbridge_markdown::patch(patch));
+    patch.lines().enumerate().map(|(at, line)| of_line(line).coloured(&coloured, at)).collect()
 }
 
 /// Folds long runs of unchanged lines.
@@ -119,7 +143,7 @@ fn fold(mut run: Vec<ChangedLine>, end: usize, is_before_change: bool, rows: &mu
 
 /// Returns a line of a file as it is shown.
 fn shown(line: &str) -> String {
-    printable_line(&line.trim_end_matches(['\n', '\r']).replace('\t', "    ")).into_owned()
+    code_text(line.trim_end_matches(['\n', '\r']))
 }
 
 /// Marks the words that differ between the first `removed` of these lines and the others, which replace them.

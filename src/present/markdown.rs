@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
-use askbridge_markdown::{Block, BlockKind, Document, Inline, Item, Row, read};
+use askbridge_markdown::{Block, BlockKind, CodePart, Document, Inline, Item, Row, read};
 use askbridge_os::terminal::{printable, printable_line, width};
 
 use super::{
     layout,
     passage::{Passage, PlacedLine},
-    styled::{Piece, StyledLine, piece, pieces, wrap},
+    styled::{Piece, StyledLine, Token, code_lines, coloured, piece, pieces, wrap},
     table,
 };
 
@@ -98,7 +98,7 @@ impl Writer<'_> {
                 let (first, rest) = (self.within(first, "│ "), self.within(rest, "│ "));
                 self.blocks(blocks, &first, &rest, false);
             }
-            BlockKind::Code { language, text } => self.code(language, text, first, rest),
+            BlockKind::Code { language, parts } => self.code(language, parts, first, rest),
             BlockKind::Table { alignments, head, rows } => {
                 let columns = self.columns.saturating_sub(width(rest));
                 let mut first = first;
@@ -143,14 +143,18 @@ impl Writer<'_> {
     }
 
     /// A line break would change the meaning of code, so it is not wrapped.
-    fn code(&mut self, language: &str, text: &str, first: &str, rest: &str) {
+    fn code(&mut self, language: &str, parts: &[CodePart], first: &str, rest: &str) {
         let name = Some(language.trim()).filter(|name| !name.is_empty());
         let name = name.map(|name| vec![piece(&printable_line(name), Style::new().dimmed())]);
-        let line = |line: &str| {
-            let text = printable_line(&line.replace('\t', "    ")).into_owned();
-            vec![piece(CODE, Style::new()), piece(&text, Style::new().fg_color(Some(AnsiColor::Cyan.into())))]
+        // Code without roles is seen to be code by one colour.
+        let has_roles = parts.iter().any(|part| part.role().is_some());
+        let style = Style::new().fg_color((!has_roles).then(|| AnsiColor::Cyan.into()));
+        let token = |(text, role): &Token| piece(text, coloured(style, *role));
+        let line = |line: Vec<Token>| {
+            let margin = piece(CODE, Style::new());
+            [margin].into_iter().chain(line.iter().map(token)).collect()
         };
-        let lines: Vec<_> = name.into_iter().chain(text.lines().map(line)).collect();
+        let lines: Vec<_> = name.into_iter().chain(code_lines(parts).into_iter().map(line)).collect();
         self.lines(lines, first, rest);
     }
 
@@ -171,7 +175,7 @@ impl Writer<'_> {
 fn own_text(kind: &BlockKind) -> Option<String> {
     match kind {
         BlockKind::Paragraph { children } | BlockKind::Heading { children, .. } => Some(plain(children)),
-        BlockKind::Code { text, .. } => Some(text.clone()),
+        BlockKind::Code { parts, .. } => Some(parts.iter().map(CodePart::text).collect()),
         _ => None,
     }
 }
@@ -219,6 +223,24 @@ mod tests {
     fn styles_are_kept_where_lines_are_wrapped() {
         let bold = Style::new().bold();
         assert_eq!(written("a **b c** d", 0, 3, true), format!("a {bold}b{bold:#}\n{bold}c{bold:#} d"));
+    }
+
+    #[test]
+    fn code_has_the_colours_of_its_language() {
+        let [keyword, text] = [AnsiColor::Magenta.on_default(), AnsiColor::Cyan.on_default()];
+        let comment = Style::new().dimmed();
+        let dim = |text: &str| format!("{comment}{text}{comment:#}");
+        assert_eq!(
+            written("```rs\nlet a = \"b\n\tc\u{202e}\"; // d\n```", 0, 80, true),
+            format!(
+                "{}\n  {keyword}let{keyword:#} a = {text}\"b{text:#}\n  {text}    c\\u{{202e}}\"{text:#}; {}",
+                dim("rs"),
+                dim("// d")
+            )
+        );
+        // Without a language, it is of one colour; without colours, it is the text alone.
+        assert_eq!(written("```\nlet a;\n```", 0, 80, true), format!("  {text}let a;{text:#}"));
+        assert_eq!(written("```rs\nlet a;\n```", 0, 80, false), "rs\n  let a;");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Lines of pieces that each have a style: the parts of a line of Markdown, wrapped for a terminal.
+//! Lines of pieces that each have a style: the parts of a line of Markdown, wrapped for a terminal, and lines of code.
 
 use anstyle::{AnsiColor, Style};
-use askbridge_markdown::{Inline, Node};
+use askbridge_markdown::{CodePart, Inline, Node, Role};
 use askbridge_os::terminal::printable_line;
 
 use super::layout;
@@ -59,6 +59,53 @@ fn add(parts: &[Inline], style: Style, out: &mut Vec<StyledLine>) {
     }
 }
 
+/// Returns how a part of code looks within a line of this style. Red and green say what a change removes and adds, and
+/// blue is hard to read on many terminals.
+pub(super) fn coloured(style: Style, role: Option<Role>) -> Style {
+    match role {
+        None => style,
+        Some(Role::Comment) => style.dimmed(),
+        Some(Role::String) => style.fg_color(Some(AnsiColor::Cyan.into())),
+        Some(Role::Number) => style.fg_color(Some(AnsiColor::Yellow.into())),
+        Some(Role::Keyword) => style.fg_color(Some(AnsiColor::Magenta.into())),
+        Some(Role::Name) => style.bold(),
+        Some(Role::Added) => style.fg_color(Some(AnsiColor::Green.into())),
+        Some(Role::Removed) => style.fg_color(Some(AnsiColor::Red.into())),
+    }
+}
+
+/// A part of a line of code, which is printable, with its role.
+pub(super) type Token = (String, Option<Role>);
+
+/// Returns code line by line, without the line breaks.
+pub(super) fn code_lines(parts: &[CodePart]) -> Vec<Vec<Token>> {
+    let mut lines: Vec<Vec<(&str, Option<Role>)>> = vec![Vec::new()];
+    for part in parts {
+        for (place, text) in part.text().split('\n').enumerate() {
+            if place > 0 {
+                if let Some((end, _)) = lines.last_mut().and_then(|line| line.last_mut()) {
+                    *end = end.strip_suffix('\r').unwrap_or(end);
+                }
+                lines.push(Vec::new());
+            }
+            if let Some(line) = lines.last_mut().filter(|_| !text.is_empty()) {
+                line.push((text, part.role()));
+            }
+        }
+    }
+    // The last line break ends a line, and begins none.
+    lines.pop_if(|last| last.is_empty());
+    let shown = |line: Vec<(&str, Option<Role>)>| {
+        line.into_iter().map(|(text, role)| (code_text(text), role)).collect()
+    };
+    lines.into_iter().map(shown).collect()
+}
+
+/// Returns a text of a line of code as it is shown.
+pub(super) fn code_text(text: &str) -> String {
+    printable_line(&text.replace('\t', "    ")).into_owned()
+}
+
 /// Wraps pieces at their spaces. On the first line, `taken` columns are in use already. The lines that follow begin at
 /// their text.
 pub(super) fn wrap(line: &[Piece], taken: usize, hang: usize, columns: usize) -> Vec<StyledLine> {
@@ -85,4 +132,23 @@ pub fn restyled<'a>(lines: impl Iterator<Item = &'a str>, pieces: &[Piece]) -> V
         out
     };
     lines.map(&mut line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_code_end_with_the_line_breaks_of_any_system_and_hide_nothing() {
+        let token = |text: &str| CodePart::Token { role: Role::String, text: text.to_owned() };
+        let shown = |parts: &[CodePart]| {
+            let texts = |line: Vec<Token>| line.into_iter().map(|(text, _)| text).collect::<String>();
+            code_lines(parts).into_iter().map(texts).collect::<Vec<_>>()
+        };
+        let plain = |text: &str| CodePart::Plain(text.to_owned());
+        assert_eq!(shown(&[plain("a"), token("b\r\nc\r"), plain("\nd")]), ["ab", "c", "d"]);
+        assert_eq!(shown(&[plain("a\r"), token("b\t\u{7}"), plain("\n\n\n")]), ["a␍b    ␇", "", ""]);
+        assert_eq!(shown(&[token("\"\u{202e}\"\r")]), ["\"\\u{202e}\"␍"]);
+        assert_eq!(shown(&[]), [""; 0]);
+    }
 }

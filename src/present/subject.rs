@@ -16,7 +16,7 @@ use super::{
     change::{self, ChangedLine, Row},
     layout, markdown,
     passage::{Passage, PlacedLine},
-    styled::{Piece, StyledLine, piece},
+    styled::{Piece, StyledLine, coloured, piece},
 };
 
 /// The indentation of the names of the parts. [`TEXT`] is that of their texts.
@@ -198,10 +198,10 @@ fn passage(line: &ChangedLine, (name, at): (&str, usize), path: Option<&str>) ->
 /// Returns a line of a change: in a file, behind its number and the sign of its change.
 fn changed(line: ChangedLine) -> StyledLine {
     let plain = Style::new();
-    let (style, word) = match line.tag {
-        ChangeTag::Delete => (AnsiColor::Red.on_default(), AnsiColor::Red.on_default().invert()),
-        ChangeTag::Insert => (AnsiColor::Green.on_default(), AnsiColor::Green.on_default().invert()),
-        ChangeTag::Equal => (plain, plain),
+    let style = match line.tag {
+        ChangeTag::Delete => AnsiColor::Red.on_default(),
+        ChangeTag::Insert => AnsiColor::Green.on_default(),
+        ChangeTag::Equal => plain,
     };
     let (before, sign) = match line.number {
         Some(number) => (format!("{:INDENT$}{number:>5} ", ""), format!("{} ", line.tag)),
@@ -209,11 +209,14 @@ fn changed(line: ChangedLine) -> StyledLine {
         None => (" ".repeat(TEXT), String::new()),
     };
     let mut parts = vec![piece(&before, plain), piece(&sign, style)];
-    for (text, is_marked) in line.parts {
-        let style = if is_marked { word } else { style };
+    let roles = line.tokens.iter().flat_map(|(text, role)| text.chars().map(|_| *role));
+    let marks = line.parts.iter().flat_map(|(text, is_marked)| text.chars().map(|c| (c, *is_marked)));
+    for ((c, is_marked), role) in marks.zip(roles) {
+        let style = coloured(style, role);
+        let style = if is_marked { style.invert() } else { style };
         match parts.last_mut() {
-            Some(last) if last.style == style => last.text.push_str(&text),
-            _ => parts.push(Piece { text, style }),
+            Some(last) if last.style == style => last.text.push(c),
+            _ => parts.push(piece(&c.to_string(), style)),
         }
     }
     parts
@@ -269,5 +272,58 @@ pub fn meaning(role: Role) -> String {
         Role::RejectOnce => "refuses it this time".to_owned(),
         Role::RejectAlways => "refuses it from now on".to_owned(),
         other => printable_line(other.name()).replace('_', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use askbridge_core::question::{Origin, Purpose};
+    use serde_json::json;
+
+    use super::*;
+
+    /// Returns the subject of a change as a terminal shows it.
+    fn shown(subject: serde_json::Value, colour: bool) -> String {
+        let mut question = Question::new(Origin::Permission, "q", Vec::new());
+        question.purpose = Purpose::Permission;
+        question.subject = Some(Box::new(serde_json::from_value(subject).expect("a subject")));
+        SubjectText { question: &question, columns: 80, colour, whole: true }.to_string()
+    }
+
+    #[test]
+    fn a_change_has_the_colours_of_its_file_beside_those_of_the_change() {
+        let diff = json!({ "path": "/p/a.rs", "line": 1,
+            "old": "let port = f(80); // \"a\"\n", "new": "let port = f(8080); // \"a\"\n" });
+        let diff = json!({ "kind": "edit", "diffs": [diff] });
+        let text = shown(diff.clone(), true);
+        let [red, green] = [AnsiColor::Red, AnsiColor::Green];
+        let of = |line: AnsiColor, style: Style, text: &str| {
+            let style = style.fg_color(Some(style.get_fg_color().unwrap_or(line.into())));
+            format!("{style}{text}{style:#}")
+        };
+        let [keyword, number] = [AnsiColor::Magenta.on_default(), AnsiColor::Yellow.on_default()];
+        for (sign, line, port) in [("- ", red, "80"), ("+ ", green, "8080")] {
+            let plain = Style::new();
+            let expected = [
+                of(line, plain, sign),
+                of(line, keyword, "let"),
+                of(line, plain, " port = "),
+                of(line, plain.bold(), "f"),
+                of(line, plain, "("),
+                of(line, number.invert(), port),
+                of(line, plain, "); "),
+                of(line, plain.dimmed(), "// \"a\""),
+            ];
+            assert!(text.contains(&expected.concat()), "{text:?} lacks {:?}", expected.concat());
+        }
+        let plain = shown(diff, false);
+        assert!(plain.contains("1 - let port = f(80); // \"a\"\n"), "{plain}");
+        assert!(!plain.contains('\u{1b}'));
+        let patch = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-None\n+True\n";
+        let patch = shown(json!({ "kind": "edit", "patch": patch }), true);
+        assert!(
+            patch.contains(&[of(red, Style::new(), "-"), of(red, keyword, "None")].concat()),
+            "{patch:?}"
+        );
     }
 }

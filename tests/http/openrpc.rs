@@ -216,8 +216,10 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
 }
 
 async fn read<W: Wire>(client: &mut Client<'_, W>) {
-    let read = client.call("markdown_read", json!({ "texts": ["# A"] })).await.unwrap();
+    let texts = json!(["# A", { "path": "a.rs", "text": "let a;" }]);
+    let read = client.call("markdown_read", json!({ "texts": texts })).await.unwrap();
     assert_eq!(read["documents"][0]["blocks"][0]["kind"], "heading");
+    assert_eq!(read["documents"][1]["blocks"][0]["parts"][0]["role"], "keyword");
 }
 
 async fn lead<W: Wire>(client: &mut Client<'_, W>) {

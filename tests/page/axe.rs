@@ -22,7 +22,7 @@ fn axe() -> String {
 
 impl Browser {
     /// Checks the page as it is.
-    async fn is_accessible(&self, what: &str) {
+    pub(crate) async fn is_accessible(&self, what: &str) {
         if self.run("return typeof axe;", &[]).await == "undefined" {
             self.command("axe-core", self.client.execute(&axe(), Vec::new())).await;
         }

@@ -16,6 +16,7 @@ mod client;
 mod corpus;
 
 #[cfg(test)]
+mod colours;
 mod commands;
 
 #[cfg(test)]

@@ -154,13 +154,27 @@ fn methods(generator: &mut SchemaGenerator) -> Vec<Value> {
 }
 
 fn markdown_read(generator: &mut SchemaGenerator) -> Value {
-    let texts = must::<Vec<String>>(generator, "texts", "The texts, of 256 KiB in all at most.");
+    let mut texts = must::<Vec<String>>(
+        generator,
+        "texts",
+        "The texts, of 256 KiB in all at most. One with the path of its file is read as code, and so is a patch in \
+        the format of Git: each is a block with the roles of its parts.",
+    );
+    let code = json!({
+        "type": "object",
+        "properties": { "path": { "type": "string" }, "text": { "type": "string" } },
+        "required": ["path", "text"],
+    });
+    let patch =
+        json!({ "type": "object", "properties": { "patch": { "type": "string" } }, "required": ["patch"] });
+    texts["schema"]["items"] = json!({ "anyOf": [{ "type": "string" }, code, patch] });
     method::<Reading>(
         generator,
         "markdown_read",
         "Reads texts as Markdown, for a program that shows questions and has no reader of its own: nothing that an \
         agent wrote is left out, and no part of a tree is HTML. A text that is too long, or nested too deeply, is \
-        to be shown as its `source`, and the reply says why.",
+        to be shown as its `source`, and the reply says why. Code has the roles of its parts, as comments and \
+        numbers, where its language is known.",
         &[&texts],
         &["too_many_requests"],
     )

@@ -6,7 +6,7 @@ use std::{fmt, mem, ops::Range};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag};
 
 use crate::{
-    autolinks,
+    autolinks, code,
     frame::{Frame, aligned, mark, number},
     limits,
     tree::{Block, BlockKind, Inline, Item, Lines, Node, Row},
@@ -40,13 +40,15 @@ pub(crate) struct Builder<'a> {
     /// How much of the source is in the tree.
     seen: usize,
     nodes: usize,
+    /// How many parts of code there may still be.
+    room: usize,
 }
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(source: &'a str) -> Self {
         let breaks = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let lines = [0].into_iter().chain(breaks).collect();
-        Builder { source, lines, frames: vec![Frame::default()], seen: 0, nodes: 0 }
+        Builder { source, lines, frames: vec![Frame::default()], seen: 0, nodes: 0, room: limits::PARTS }
     }
 
     /// Takes the next event, and the source that it stands for.
@@ -89,6 +91,17 @@ impl<'a> Builder<'a> {
         self.flush();
         self.count()?;
         Ok(mem::take(&mut self.top().blocks))
+    }
+
+    /// Returns a block of code, if this is one.
+    fn code(&mut self, frame: &mut Frame<'a>) -> Option<BlockKind> {
+        let Some(Tag::CodeBlock(kind)) = &frame.tag else { return None };
+        let language = match kind {
+            CodeBlockKind::Fenced(language) => language.to_string(),
+            CodeBlockKind::Indented => String::new(),
+        };
+        let parts = code::parts(&language, mem::take(&mut frame.code), &mut self.room);
+        Some(BlockKind::Code { language, parts })
     }
 
     fn count(&mut self) -> Result<(), TooMuch> {
@@ -135,21 +148,16 @@ impl<'a> Builder<'a> {
         // The HTML of a block ends with the end of its line.
         while parts.pop_if(|last| *last == Inline::Node(Node::Break)).is_some() {}
         let children = self.linked(parts);
-        let Some(frame) = self.frames.pop() else { return };
+        let Some(mut frame) = self.frames.pop() else { return };
         let (lines, at) = (self.lines(&frame.range), frame.range.start);
+        let code = self.code(&mut frame);
         let parent = self.top();
         let mut block = |kind| parent.blocks.push(Block { lines, kind });
         match frame.tag {
             Some(Tag::Heading { level, .. }) => block(BlockKind::Heading { level: level as u8, children }),
             Some(Tag::BlockQuote(_)) => block(BlockKind::Quote { blocks: frame.blocks }),
             Some(Tag::List(_)) => block(BlockKind::List { items: frame.items }),
-            Some(Tag::CodeBlock(kind)) => {
-                let language = match kind {
-                    CodeBlockKind::Fenced(language) => language.into_string(),
-                    CodeBlockKind::Indented => String::new(),
-                };
-                block(BlockKind::Code { language, text: frame.code });
-            }
+            Some(Tag::CodeBlock(_)) => parent.blocks.extend(code.map(|kind| Block { lines, kind })),
             Some(Tag::Table(alignments)) => {
                 let mut rows = frame.rows.into_iter();
                 let head = rows.next().unwrap_or(Row { lines, cells: Vec::new() });

@@ -5,8 +5,9 @@ use pulldown_cmark::{Options, Parser};
 
 use crate::{
     builder::Builder,
+    code::{code, patch},
     limits,
-    tree::{Block, BlockKind, Document, Inline},
+    tree::{Block, BlockKind, CodePart, Document, Inline},
 };
 
 /// What is read beside CommonMark. Whatever hides, replaces or reorders what was written stays out: footnotes, smart
@@ -29,6 +30,21 @@ pub fn read(text: &str) -> Document {
         Ok(blocks) => Document::Blocks(blocks),
         Err(why) => Document::Source(why.to_string()),
     }
+}
+
+/// Returns the text of a file as a document: one block of code.
+pub fn read_code(path: &str, text: &str) -> Document {
+    of(text, code(path, text))
+}
+
+/// Returns a patch in the format of Git as the same.
+pub fn read_patch(text: &str) -> Document {
+    of(text, patch(text))
+}
+
+fn of(text: &str, parts: Vec<CodePart>) -> Document {
+    let kind = BlockKind::Code { language: String::new(), parts };
+    Document::Blocks(vec![Block { lines: [1, text.lines().count().max(1)], kind }])
 }
 
 /// Returns a line without the signs of Markdown: a heading is its words, code is without its backticks, the address of a
@@ -70,7 +86,10 @@ mod tests {
                 format!("list({})", items.iter().map(item).collect::<Vec<_>>().join(" "))
             }
             BlockKind::Quote { blocks } => format!("quote({})", shape(blocks)),
-            BlockKind::Code { language, text } => format!("code[{language}]({text:?})"),
+            BlockKind::Code { language, parts } => {
+                let text: String = parts.iter().map(CodePart::text).collect();
+                format!("code[{language}]({text:?})")
+            }
             BlockKind::Table { alignments, head, rows } => {
                 let row = |cells: &Vec<Vec<Inline>>| cells.iter().map(|it| parts(it)).collect::<Vec<_>>();
                 let ends = alignments.iter().filter(|it| **it == Alignment::End).count();
@@ -230,7 +249,10 @@ mod tests {
                     texts(&item.blocks, out);
                 }),
                 BlockKind::Quote { blocks } => texts(blocks, out),
-                BlockKind::Code { language, text } => out.extend([&**language, text]),
+                BlockKind::Code { language, parts } => {
+                    out.push_str(language);
+                    out.extend(parts.iter().map(CodePart::text));
+                }
                 BlockKind::Table { head, rows, .. } => {
                     let cells = [head].into_iter().chain(rows).flat_map(|row| &row.cells);
                     cells.for_each(|cell| out.push_str(&Inline::text(cell)));

@@ -58,8 +58,8 @@ pub enum BlockKind {
     Code {
         /// What is written behind its fence, which begins with the language; may be empty.
         language: String,
-        /// The code.
-        text: String,
+        /// The code: its parts together.
+        parts: Vec<CodePart>,
     },
     /// A table.
     Table {
@@ -72,6 +72,56 @@ pub enum BlockKind {
     },
     /// A line across the text.
     Rule,
+}
+
+/// A part of code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum CodePart {
+    /// A text that is no more than a text.
+    Plain(String),
+    /// A text with a role.
+    Token {
+        /// Its role.
+        role: Role,
+        /// The text.
+        text: String,
+    },
+}
+
+impl CodePart {
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        let (CodePart::Plain(text) | CodePart::Token { text, .. }) = self;
+        text
+    }
+
+    /// Returns the role, if it has one.
+    pub fn role(&self) -> Option<Role> {
+        if let CodePart::Token { role, .. } = self { Some(*role) } else { None }
+    }
+}
+
+/// What a part of code is. Whoever shows it gives it a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CodeRole"))]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// A comment.
+    Comment,
+    /// A text between quotation marks.
+    String,
+    /// A number.
+    Number,
+    /// A word of the language.
+    Keyword,
+    /// A name: what is called, a key, a property, an attribute, a variable of a shell.
+    Name,
+    /// A line that a patch adds.
+    Added,
+    /// A line that a patch removes.
+    Removed,
 }
 
 /// An item of a list.

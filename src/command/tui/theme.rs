@@ -29,6 +29,8 @@ impl Theme {
             Some(anstyle::Color::Ansi(AnsiColor::Red)) => self.coloured(Color::Red),
             Some(anstyle::Color::Ansi(AnsiColor::Green)) => self.coloured(Color::Green),
             Some(anstyle::Color::Ansi(AnsiColor::Cyan)) => self.coloured(Color::Cyan),
+            Some(anstyle::Color::Ansi(AnsiColor::Yellow)) => self.coloured(Color::Yellow),
+            Some(anstyle::Color::Ansi(AnsiColor::Magenta)) => self.coloured(Color::Magenta),
             _ => Style::new(),
         };
         let has = effects.into_iter().filter(|(effect, _)| look.get_effects().contains(*effect));

@@ -1,8 +1,8 @@
-//! The method that reads texts of agents as Markdown, for front ends that have no reader of their own. Reading is left to
-//! `askbridge-markdown`.
+//! The method that reads texts of agents as Markdown, and files as code, for front ends that have no reader of their own.
+//! Reading is left to `askbridge-markdown`.
 
 use askbridge_core::desk::Refusal;
-use askbridge_markdown::{Document, read};
+use askbridge_markdown::{Document, read, read_code, read_patch};
 use jsonrpsee::{
     Extensions, RpcModule,
     core::{RegisterMethodError, RpcResult},
@@ -20,7 +20,38 @@ use crate::limits;
 /// The parameters of [`method::MARKDOWN`].
 #[derive(Deserialize)]
 struct MarkdownParams {
-    texts: Vec<String>,
+    texts: Vec<Text>,
+}
+
+/// What is to be read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Text {
+    Markdown(String),
+    /// The text of a file, or a part of it.
+    Code {
+        path: String,
+        text: String,
+    },
+    /// A patch in the format of Git.
+    Patch {
+        patch: String,
+    },
+}
+
+impl Text {
+    fn text(&self) -> &str {
+        let (Text::Markdown(text) | Text::Code { text, .. } | Text::Patch { patch: text }) = self;
+        text
+    }
+
+    fn read(&self) -> Document {
+        match self {
+            Text::Markdown(text) => read(text),
+            Text::Code { path, text } => read_code(path, text),
+            Text::Patch { patch } => read_patch(patch),
+        }
+    }
 }
 
 /// Texts as trees.
@@ -50,7 +81,7 @@ pub(super) fn methods(budgets: &Budgets) -> Result<RpcModule<Reader>, RegisterMe
 async fn reading(params: Params<'_>, reader: &Reader, extensions: &Extensions) -> RpcResult<Reading> {
     let MarkdownParams { texts } = params.parse()?;
     drop(params);
-    let bytes = texts.iter().map(String::len).sum::<usize>();
+    let bytes = texts.iter().map(|it| it.text().len()).sum::<usize>();
     if bytes > limits::MARKDOWN {
         let why = format!("texts: {} bytes at most, these have {bytes}", limits::MARKDOWN);
         return Err(ErrorObjectOwned::owned(ErrorCode::InvalidParams.code(), why, None::<()>));
@@ -58,7 +89,7 @@ async fn reading(params: Params<'_>, reader: &Reader, extensions: &Extensions) -
     let too_many = || error(Refusal::TooManyRequests);
     let _turn = reader.turn.acquire().await.map_err(|_| too_many())?;
     // A long text takes some milliseconds: the thread of the inbox serves the others meanwhile (I7).
-    let read = spawn_blocking(move || texts.iter().map(|text| read(text)).collect());
+    let read = spawn_blocking(move || texts.iter().map(Text::read).collect());
     let documents = read.await.map_err(|_| too_many())?;
     if let Some(connection) = extensions.get::<Connection>() {
         connection.reserve(&reader.budgets, limits::TREE_PER_BYTE * bytes).await?;
@@ -81,7 +112,7 @@ mod tests {
         },
     };
 
-    async fn read(texts: &[&str]) -> Value {
+    async fn read(texts: &[Value]) -> Value {
         let (inbox, _port, _work) = played("b");
         let methods = Methods::new(inbox, Caller::Of(Responder::Page));
         let request =
@@ -92,7 +123,7 @@ mod tests {
 
     #[tokio::test]
     async fn texts_are_read_in_their_order() {
-        let reply = read(&["# **A** b", "", &">".repeat(99)]).await;
+        let reply = read(&[json!("# **A** b"), json!(""), json!(">".repeat(99))]).await;
         let heading = json!({
             "kind": "heading", "level": 1, "lines": [1, 1],
             "children": [{ "kind": "strong", "children": ["A"] }, " b"],
@@ -104,9 +135,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_text_of_a_file_is_read_as_code() {
+        let reply = read(&[json!({ "path": "/a/b.rs", "text": "let a;\n# **b**" }), json!("`c`")]).await;
+        let parts = json!([{ "role": "keyword", "text": "let" }, " a;\n# **b**"]);
+        let block = json!({ "kind": "code", "lines": [1, 2], "language": "", "parts": parts });
+        assert_eq!(reply["result"]["documents"][0], json!({ "blocks": [block] }));
+        assert_eq!(reply["result"]["documents"][1]["blocks"][0]["kind"], "paragraph");
+        let reply = read(&[json!({ "patch": "--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+1" })]).await;
+        let number = json!({ "role": "number", "text": "1" });
+        assert_eq!(reply["result"]["documents"][0]["blocks"][0]["parts"][4], number, "{reply}");
+        assert_eq!(read(&[json!({ "text": "a" })]).await["error"]["code"], -32602);
+    }
+
+    #[tokio::test]
     async fn too_long_texts_are_refused() {
         let long = "a".repeat(limits::MARKDOWN);
-        assert_eq!(read(&[&long, "a"]).await["error"]["code"], -32602);
+        assert_eq!(read(&[json!(long), json!("a")]).await["error"]["code"], -32602);
     }
 
     /// The room of a reply is reserved before it is made.
@@ -114,7 +158,14 @@ mod tests {
     async fn a_tree_takes_no_more_room_than_is_reserved() {
         for mark in ["*a*", "|a", "- a\n", "> a\n\n", "`a`", "~~a~~ ", "a\n", "# a\n", "***\n"] {
             let text = mark.repeat(20_000 / mark.len());
-            let reply = read(&[&text]).await.to_string();
+            let reply = read(&[json!(text)]).await.to_string();
+            assert!(reply.len() < limits::TREE_PER_BYTE * text.len(), "{mark}: {}", reply.len());
+        }
+        for (path, mark) in
+            [("a.rs", "1\"\""), ("a.sh", "$a"), ("a.css", "{#f"), ("a.html", "<a b"), ("a.diff", "+\n")]
+        {
+            let text = mark.repeat(9_000 / mark.len());
+            let reply = read(&[json!({ "path": path, "text": text })]).await.to_string();
             assert!(reply.len() < limits::TREE_PER_BYTE * text.len(), "{mark}: {}", reply.len());
         }
     }

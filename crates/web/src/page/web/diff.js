@@ -1,6 +1,7 @@
 // Shows the change of a file line by line. A style shows it inline or side by side.
 
-import { button, el, fill } from "./dom.js";
+import { button, el } from "./dom.js";
+import { codeOf } from "./markdown.js";
 import { line as oneLine, within } from "./words.js";
 
 // More pairs to compare, or rows to lay out at once, would take too long.
@@ -23,15 +24,16 @@ export function diff({ path, line, old, new: text, replaces }, folder) {
   const count = sign => sign + changes.filter(change => change[0] == sign).length;
   const split = el("label.toggle", el("input", { type: "checkbox" }), "Side by side");
   const about = [el("ins", count("+")), el("del", count("−")), replaces ? el("span.chip.danger", "Replaces the file: what is there is not shown") : old == null ? el("span.chip", "New file") : split];
-  return el("figure.diff", el("figcaption", el("bdi.path", oneLine(within(folder, path))), about), rows(changes, line ?? 1));
+  return el("figure.diff", el("figcaption", el("bdi.path", oneLine(within(folder, path))), about), rows(changes, line ?? 1, colours({ old: { path, text: old }, new: { path, text } })));
 }
 
 /** Returns a patch in the format of Git. @param {string} text */
 export function patch(text) {
   const signs = { "+": "+", "-": "−" };
   // `---` and `+++` name the files.
-  const change = line => (signs[line[0]] && !/^(---|\+\+\+)/.test(line) ? [signs[line[0]], line.slice(1)] : [" ", line]);
-  return el("figure.diff", el("figcaption", "Patch"), rows(lines(text).map(change)));
+  const change = (line, at) => (signs[line[0]] && !/^(---|\+\+\+)/.test(line) ? [signs[line[0]], line.slice(1), at] : [" ", line, at]);
+  const code = { patch: text };
+  return el("figure.diff", el("figcaption", "Patch"), rows(lines(text).map(change), undefined, colours({ old: code, new: code })));
 }
 
 // With their ends, so that a missing one is seen as a change.
@@ -100,32 +102,79 @@ function mark(rows) {
   });
 }
 
+/** Returns what colours rows by the code of both sides, which comes later than they do. */
+function colours(sides) {
+  const [known, shown] = [{}, []];
+  const paint = ({ element, side, at }) => known[side]?.[at] && colour(element.lastChild, known[side][at]);
+  for (const [side, code] of Object.entries(sides)) {
+    if (!(code.text ?? code.patch)) continue;
+    codeOf(code, lines => {
+      known[side] = lines;
+      shown.filter(row => row.side == side).forEach(paint);
+    });
+  }
+  return row => {
+    shown.push(row);
+    paint(row);
+  };
+}
+
+/** Colours a line within its marks. What it says stays what it was, or it is not coloured. */
+function colour(line, code) {
+  const parts = code.map(([text, role]) => [shownLine(text), role]);
+  const all = parts.map(([text]) => text).join("");
+  // The sign of a line of a patch stands apart.
+  if (all.slice(1) == line.textContent && all) parts[0][0] = parts[0][0].slice(1);
+  else if (all != line.textContent) return;
+  if (!parts.some(([, role]) => role)) return;
+  const texts = [...line.childNodes].map(node => node.firstChild ?? node);
+  let [text, role] = parts.shift();
+  for (const node of texts) {
+    const pieces = [];
+    for (let rest = node.data; rest; ) {
+      if (!text) [text, role] = parts.shift();
+      const piece = rest.slice(0, text.length);
+      pieces.push(role ? el("span", { "data-role": role }, piece) : piece);
+      [rest, text] = [rest.slice(piece.length), text.slice(piece.length)];
+    }
+    node.replaceWith(...pieces);
+  }
+}
+
+const shownLine = text => oneLine(text.replaceAll("\t", "    "));
+
 /** Returns rows in parts: side by side, what was added stands beside what was removed in the same part. A line that stays has a row for each side. */
-function parts(changes, [before, after]) {
+function parts(changes, [before, after], first, paint) {
   const all = [];
   let wasSame = true;
-  for (const [sign, text] of changes) {
+  for (const [sign, text, at] of changes) {
     const isSame = sign == " ";
-    const shown = oneLine(text.replace(/\n$/, "").replaceAll("\t", "    "));
+    const shown = shownLine(text.replace(/\n$/, ""));
     if (isSame || wasSame) all.push([]);
-    if (sign != "+") all.at(-1).push({ kind: isSame ? "before" : "removed", number: before && before++, sign, text: shown });
-    if (sign != "−") all.at(-1).push({ kind: isSame ? "after" : "added", number: after && after++, sign, text: shown });
+    if (sign != "+") all.at(-1).push({ kind: isSame ? "before" : "removed", number: before && before++, sign, text: shown, at });
+    if (sign != "−") all.at(-1).push({ kind: isSame ? "after" : "added", number: after && after++, sign, text: shown, at });
     wasSame = isSame;
   }
   for (const rows of all) if (rows.length > 1 && rows[0].sign != " ") mark(rows);
-  return all.map(rows => el("div.part", rows.map(row)));
+  const built = it => {
+    const element = row(it);
+    paint?.({ element, side: /removed|before/.test(it.kind) ? "old" : "new", at: it.at ?? it.number - first });
+    return element;
+  };
+  return all.map(rows => el("div.part", rows.map(built)));
 }
 
 /** Returns rows, with their numbers where the first one is known. Long runs of unchanged lines are folded. */
-function rows(changes, first) {
+function rows(changes, first, paint) {
   const numbers = [first, first];
   const body = el("div.lines", { dir: "ltr" });
   const count = (changes, sign) => changes.filter(change => change[0] != sign).length;
   const put = (changes, fold) => {
     const from = [...numbers];
     if (first) [numbers[0], numbers[1]] = [from[0] + count(changes, "+"), from[1] + count(changes, "−")];
-    if (!fold) return body.append(...parts(changes, from));
-    const more = button("link.fold", () => more.replaceWith(...parts(changes, from)), `${changes.length} unchanged lines`);
+    const built = () => parts(changes, from, first, paint);
+    if (!fold) return body.append(...built());
+    const more = button("link.fold", () => more.replaceWith(...built()), `${changes.length} unchanged lines`);
     body.append(more);
   };
   const show = (changes, isEnd) => {

@@ -13,29 +13,49 @@ const AT_MOST = 131_072;
 /** What a text has that is more than paragraphs. */
 const MARKS = /[*_`~[<>|\\]|^ *(#|[-+=]|\d+[.)])|https?:|\n {4}|&\w/m;
 
+/** Each by what was asked for, as JSON. */
 const trees = new Map();
-/** Who waits for which text. */
+/** Who waits for which. */
 const wanted = new Map();
 let ask = null;
 
-/** Lets texts be read by this: it takes texts, and promises `{documents}`. @param {function(string[]): Promise<object>} call */
+/** Lets texts be read by this: it takes texts, and files as `{path, text}`, and promises `{documents}`. @param {function(Array): Promise<object>} call */
 export const readBy = call => (ask = call);
 
 /** Returns a text as it is meant: now, if its tree is known, and otherwise later, with the event `read`. @param {string} text */
 export function prose(text) {
   const box = el("div.prose");
-  const known = tree(text, document => {
+  const read = document => {
     show(box, document, text);
     box.dispatchEvent(new Event("read", { bubbles: true }));
-  });
-  show(box, known, text);
+  };
+  show(box, MARKS.test(text) && tree(text, read), text);
   return box;
 }
 
-function tree(text, then) {
-  if (trees.has(text) || !ask || !MARKS.test(text)) return trees.get(text);
+/** Tells the lines of code, each as a list of `[text, role]`: now, if they are known, and otherwise later. @param {{path: string, text: string}|{patch: string}} code @param {function(Array): void} then */
+export function codeOf(code, then) {
+  const lines = document => {
+    const lines = [[]];
+    for (const part of document.blocks?.[0]?.parts ?? []) {
+      const { text, role } = part.role ? part : { text: part };
+      text.split("\n").forEach((text, place) => {
+        if (place) lines.push([]);
+        if (text) lines.at(-1).push([text, role]);
+      });
+    }
+    then(lines);
+  };
+  if (3 * (code.text ?? code.patch).length > AT_MOST) return;
+  const known = tree(code, lines);
+  if (known) lines(known);
+}
+
+function tree(it, then) {
+  const key = JSON.stringify(it);
+  if (trees.has(key) || !ask) return trees.get(key);
   if (!wanted.size) queueMicrotask(read);
-  wanted.set(text, [...(wanted.get(text) ?? []), then]);
+  wanted.set(key, [...(wanted.get(key) ?? []), then]);
 }
 
 /** Asks for all that is wanted. */
@@ -57,10 +77,10 @@ function read() {
 
 async function take(batch) {
   // A server of an earlier version cannot read, and one that is out of reach is asked again for the next question.
-  const { documents = [] } = await ask(batch.map(([text]) => text)).catch(() => ({}));
+  const { documents = [] } = await ask(batch.map(([key]) => JSON.parse(key))).catch(() => ({}));
   documents.forEach((document, place) => {
-    const [text, waiting] = batch[place];
-    trees.set(text, document);
+    const [key, waiting] = batch[place];
+    trees.set(key, document);
     if (trees.size > MOST) trees.delete(trees.keys().next().value);
     for (const then of waiting) then(document);
   });
@@ -95,9 +115,15 @@ const BLOCKS = {
   },
   list: ({ items }, levels) => el(items.some(({ number }) => number != null) ? "ol" : "ul", items.map(it => item(it, levels))),
   quote: ({ blocks }, levels) => el("blockquote", shownBlocks(blocks, levels)),
-  code: ({ language, text }) => el("div.block", language.trim() && el("p.language", visible(language)), block(text.replace(/\n$/, ""))),
+  code: ({ language, parts }) => el("div.block", language.trim() && el("p.language", visible(language)), block(parts.map(token))),
   table,
   rule: () => el("hr"),
+};
+
+const token = (part, place, { length }) => {
+  const { text, role } = part.role ? part : { text: part };
+  const shown = visible(place == length - 1 ? text.replace(/\n$/, "") : text);
+  return role ? el("span", { "data-role": role }, shown) : shown;
 };
 
 function item({ lines, number, done, blocks }, levels) {

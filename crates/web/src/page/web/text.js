@@ -44,8 +44,8 @@ export const source = text =>
 /** Returns a text as code, in which each character counts. @param {string} text @param {string} [name] its class */
 export const code = (text, name = "") => folded(text, shown => block(shown, name));
 
-/** Returns a block of code. @param {string} text @param {string} [name] its class */
-export const block = (text, name = "") => el(`pre.code.${name}`, { dir: "ltr", tabIndex: name == "drawn" ? 0 : null }, el("code", visible(text)));
+/** Returns a block of code. @param {string|Array} text or its parts, as they are shown @param {string} [name] its class */
+export const block = (text, name = "") => el(`pre.code.${name}`, { dir: "ltr", tabIndex: name == "drawn" ? 0 : null }, el("code", text.map ? text : visible(text)));
 
 function folded(text, show) {
   if (text.length <= AT_ONCE) return show(text);

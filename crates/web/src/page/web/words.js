@@ -159,9 +159,12 @@ const SELECTOR = `(?<=[0-9#*]|${SEEN})[\\ufe0e\\ufe0f]`;
 const JOINER = `(?<=${SEEN}|\\ufe0f)[\\u200c\\u200d](?=${SEEN}|[a-zA-Z0-9])|(?<=[a-zA-Z0-9])[\\u200c\\u200d](?=${SEEN})`;
 const UNSEEN = new RegExp(`(${SELECTOR}|${JOINER})|(?![\\n\\t])[${HIDDEN}]`, "gu");
 
+// Most texts have none of them, and code comes in thousands of parts.
+const PLAIN = /^[\n\t -~]*$/;
+
 /** Returns a text in which characters that hide or reorder others are written out: `\u{202e}`. @param {string} text */
 export const visible = text =>
-  `${text}`.replace(UNSEEN, (mark, spelling) => {
+  PLAIN.test(text) ? `${text}` : `${text}`.replace(UNSEEN, (mark, spelling) => {
     const code = mark.codePointAt(0);
     return spelling ?? (code < 0x20 ? String.fromCharCode(0x2400 + code) : code == 0x7f ? "␡" : `\\u{${code.toString(16)}}`);
   });
