@@ -80,6 +80,19 @@ fn answers(text: &[&str]) -> Value {
 }
 
 #[test]
+fn what_led_to_a_question_is_known() {
+    let mut scene = Scene::new();
+    scene.key("turn");
+    scene.daemon.expect("a client that joins", |line| line.starts_with("joined "));
+    scene.key("say The build **fails**.");
+    let id = scene.ask("question");
+    assert_eq!(
+        scene.machine.ok(&["show", "--context", &id]),
+        "The build **fails**.\n\nIts last tool call:\n  failed  make\n"
+    );
+}
+
+#[test]
 fn a_question_is_answered_here() {
     let mut scene = Scene::new();
     let id = scene.ask("question");

@@ -31,6 +31,17 @@ fn a_question_is_answered_here() {
 }
 
 #[test]
+fn what_led_to_a_question_is_known() {
+    let mut scene = Scene::new(&OPENCODE);
+    scene.key("say The build **fails**.");
+    let id = scene.ask("question");
+    assert_eq!(
+        scene.machine.ok(&["show", "--context", &id]),
+        "The build **fails**.\n\nIts last tool call:\n  failed  make\n"
+    );
+}
+
+#[test]
 fn a_question_is_answered_at_the_keyboard() {
     let mut scene = Scene::new(&OPENCODE);
     let id = scene.ask("question");

@@ -283,7 +283,7 @@ impl World {
         match effect {
             Effect::Send(text) if self.us.is_some() => self.to_daemon.push_back(text),
             Effect::Send(_) => {}
-            Effect::Open(key, question, kept) => {
+            Effect::Open(key, question, kept, _) => {
                 let asked = self.desk.open(*question, false, kept).expect("there is room");
                 assert!(self.asked.insert(key, asked).is_none(), "a question opens once");
             }

@@ -13,7 +13,7 @@ use std::{
 use askbridge_control::inbox::{LocalDesk, QuestionHandle};
 use askbridge_core::{
     desk::Settlement,
-    question::{Outcome, Provenance, Question, Reason},
+    question::{Context, Outcome, Provenance, Question, Reason},
 };
 use tokio::{
     sync::oneshot,
@@ -109,15 +109,15 @@ impl<A: Answerable> Book<A> {
         self.open.iter().filter(|(_, open)| is_meant(&open.request)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Opens a question that the agent asks, unless it is open already.
-    pub(super) fn open(&mut self, question: Question, request: A) {
+    /// Opens a question that the agent asks, unless it is open already. `context` is what led to it.
+    pub(super) fn open(&mut self, context: Option<Arc<Context>>, question: Question, request: A) {
         self.reap();
         let id = question.id.clone();
         if self.open.contains_key(&id) || self.ended.contains(&id) {
             return;
         }
         // `false`, because the agent's own dialog shows the question as well.
-        let asked = match self.desk.open(question, false, request.bytes()) {
+        let asked = match self.desk.open_after(context, question, false, request.bytes()) {
             Ok(asked) => asked,
             Err(error) => {
                 tracing::warn!(question = id, %error, "a question is left to the agent's own dialog");
@@ -456,7 +456,7 @@ mod tests {
         let OpencodeEvent::Asked(request) = asked.event else { panic!("{asked:?}") };
         let request = *request;
         let id = request.question.id.clone();
-        book.open(request.question.clone(), Called { world: Arc::clone(&world), request });
+        book.open(None, request.question.clone(), Called { world: Arc::clone(&world), request });
         let press = async {
             pass(times[0]).await;
             if let Some(label) = keyboard {
@@ -597,7 +597,7 @@ mod tests {
     async fn answered(request: impl Answerable<Ending = bool>, tells: Tells) -> (&'static str, Duration) {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
         let mut book = Book::new(desk, Provenance::bridge());
-        book.open(played_question(), request);
+        book.open(None, played_question(), request);
         let mut since = Instant::now();
         let tell = async {
             let (Tells::Ours(after) | Tells::Other(after) | Tells::Gone(after)) = tells else {
@@ -683,14 +683,14 @@ mod tests {
         let (inbox, desk, _work) = BridgeInbox::of_desk(identity(), 7, None);
         let mut book = Book::new(desk, Provenance::bridge());
         let refused = || replies::<false>(&[refused()]);
-        book.open(played_question(), refused());
+        book.open(None, played_question(), refused());
         let submitted = submit(&inbox, Duration::ZERO, "Postgres").await;
         assert!(matches!(submitted.verdict, Err(Refusal::Unavailable)), "{:?}", submitted.verdict);
-        book.open(played_question(), refused());
+        book.open(None, played_question(), refused());
         let open = || inbox.store().read(|_, snapshot| snapshot.open_count());
         assert_eq!(open(), 0, "an event from before opens nothing");
         book.reconnected();
-        book.open(played_question(), refused());
+        book.open(None, played_question(), refused());
         assert_eq!(open(), 1);
         // An open question stays unchanged.
         let ids = || {
@@ -699,14 +699,14 @@ mod tests {
                 .read(|_, snapshot| snapshot.open().iter().map(|open| open.id.clone()).collect::<Vec<_>>())
         };
         let before = ids();
-        book.open(played_question(), refused());
+        book.open(None, played_question(), refused());
         pass(Duration::from_millis(1)).await;
         assert_eq!(ids(), before);
         // One whose end nothing has looked at before opens again.
         submit(&inbox, Duration::ZERO, "Postgres").await;
         assert_eq!(open(), 0);
         book.reconnected();
-        book.open(played_question(), refused());
+        book.open(None, played_question(), refused());
         assert_eq!(open(), 1);
     }
 

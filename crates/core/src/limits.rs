@@ -110,6 +110,8 @@ pub const CONTEXT_TITLE: usize = 160;
 pub const CONTEXT_CALL_ID: usize = 128;
 /// Bytes of the kind and of the status of such a call. A longer one is left out.
 pub const CONTEXT_NAME: usize = 32;
+/// Number of the last messages of an agent of which it is known that they are its own, where their parts do not say it.
+pub const CONTEXT_MESSAGES: usize = 256;
 /// Size of what is kept of all sessions. Those in which the agent said nothing for longest are forgotten first.
 pub const CONTEXT_SESSIONS_BYTES: usize = MIB;
 /// Size of what the questions of one asker keep, open and remembered: with [`CONTEXT_SESSIONS_BYTES`], 4 MiB. Of what led

@@ -171,13 +171,15 @@ impl AppServerClient {
                         connection.send(text).await?;
                     }
                 }
-                Effect::Open(key, question, kept) => match self.desk.open(*question, false, kept) {
-                    Ok(asked) => drop(self.asked.insert(key, asked)),
-                    Err(error) => {
-                        tracing::debug!(%error, "a question is left to Codex' own dialog");
-                        self.core.left(key);
+                Effect::Open(key, question, kept, context) => {
+                    match self.desk.open_after(context, *question, false, kept) {
+                        Ok(asked) => drop(self.asked.insert(key, asked)),
+                        Err(error) => {
+                            tracing::debug!(%error, "a question is left to Codex' own dialog");
+                            self.core.left(key);
+                        }
                     }
-                },
+                }
                 Effect::Amend(key, question, kept) => {
                     let amended = self.asked.get(&key).map(|asked| asked.amend(*question, kept));
                     if amended.is_some_and(|amended| amended.is_err())

@@ -43,6 +43,7 @@ impl Core {
             Ok(message) => message,
             Err(error) => return tracing::debug!(%error, "a message of Codex is not understood"),
         };
+        self.requests.hear(text);
         match (message.method.as_deref(), message.id) {
             (Some(method), Some(id)) => {
                 self.request(method, id.get(), message.params.map(|it| it.get()), now)
@@ -144,9 +145,11 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use askbridge_core::{
         desk::Timestamp,
-        question::{Answer, Outcome, Provenance, Reason, Value},
+        question::{Answer, Context, Outcome, Provenance, Reason, Value},
     };
     use serde_json::{Value as Json, json};
 
@@ -160,11 +163,14 @@ mod tests {
         core: Core,
         sent: Vec<Json>,
         others: Vec<String>,
+        /// What led to the question that was opened last.
+        led: Option<Arc<Context>>,
     }
 
     impl Client {
         fn connected() -> Self {
-            let mut client = Client { core: Core::default(), sent: Vec::new(), others: Vec::new() };
+            let mut client =
+                Client { core: Core::default(), sent: Vec::new(), others: Vec::new(), led: None };
             client.core.connected();
             client.hears(&json!({ "id": 1, "result": { "userAgent": "codex" } }), MS(0));
             client
@@ -179,7 +185,8 @@ mod tests {
             while let Some(effect) = self.core.poll() {
                 match effect {
                     Effect::Send(text) => self.sent.push(serde_json::from_str(&text).expect("JSON")),
-                    Effect::Open(key, question, _) => {
+                    Effect::Open(key, question, _, context) => {
+                        self.led = context;
                         let project = question.project.as_deref().unwrap_or_default();
                         self.others.push(format!("open {key} {} {project}", question.headline()));
                     }
@@ -258,6 +265,34 @@ mod tests {
         assert_eq!(client.took(), ["open 1 Which? /p"]);
         client.sent.clear();
         client
+    }
+
+    #[test]
+    fn what_the_agent_said_and_did_before_it_asked_is_known() {
+        let mut client = Client::connected();
+        client.hears(&status("active"), MS(0));
+        client.replies("thread/resume", &thread(), MS(0));
+        let item = |method: &str, item: Json| json!({ "method": method, "params": { "threadId": "t", "turnId": "u", "item": item } });
+        let run = |id: &str, status: &str| json!({ "type": "commandExecution", "id": id, "command": "make", "status": status });
+        for item in [
+            item("item/completed", json!({ "type": "userMessage", "id": "a", "text": "token hunter2" })),
+            item("item/completed", json!({ "type": "agentMessage", "id": "b", "text": "I build it." })),
+            item("item/started", run("c", "inProgress")),
+            item("item/completed", run("c", "failed")),
+            item("item/completed", json!({ "type": "agentMessage", "id": "d", "text": "It fails." })),
+            // What the question is about is shown by itself.
+            item("item/started", run("i", "inProgress")),
+        ] {
+            client.hears(&item, MS(0));
+        }
+        client.hears(&question(0), MS(0));
+        let led = client.led.take().expect("words");
+        let calls: Vec<_> = led.calls.iter().map(|call| (&*call.title, call.status.as_deref())).collect();
+        assert_eq!((&*led.words, calls), ("I build it.\n\nIt fails.", vec![("make", Some("failed"))]));
+        // A thread that is closed is forgotten.
+        client.hears(&json!({ "method": "thread/closed", "params": { "threadId": "t" } }), MS(0));
+        client.hears(&question(1), MS(0));
+        assert_eq!(client.led, None);
     }
 
     #[test]
@@ -395,7 +430,7 @@ mod tests {
             json!({ "method": "item/commandExecution/requestApproval", "id": 1, "params": params });
         client.core.message(&approval.to_string(), MS(1));
         let opened = std::iter::from_fn(|| client.core.poll()).find_map(|effect| match effect {
-            Effect::Open(_, _, kept) => Some(kept),
+            Effect::Open(_, _, kept, _) => Some(kept),
             _ => None,
         });
         assert!(opened.is_some_and(|kept| kept > 0), "{opened:?}");

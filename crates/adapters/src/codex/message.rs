@@ -10,7 +10,7 @@ use askbridge_core::{
         Rejection,
         codex::{self, Changes, CodexReply},
     },
-    question::{Answer, Outcome, Provenance, Question, Reason, Responder},
+    question::{Answer, Context, Outcome, Provenance, Question, Reason, Responder},
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json, value::RawValue};
@@ -183,8 +183,9 @@ pub(super) fn read<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Option
 pub enum Effect {
     /// Send this message. If that fails, the connection is over.
     Send(String),
-    /// Open this question, and remember it under the key. The core keeps this many bytes of the request beside it.
-    Open(u64, Box<Question>, usize),
+    /// Open this question, and remember it under the key. The core keeps this many bytes of the request beside it. What
+    /// led to it is known, if anything is.
+    Open(u64, Box<Question>, usize, Option<Arc<Context>>),
     /// Replace the text of an open question. The core keeps this many bytes beside it. If its decision is on its way, or
     /// there is no room, end the question, and pass it to `Core::left`.
     Amend(u64, Box<Question>, usize),

@@ -5,12 +5,12 @@
 //! after that, another client can have been first only within the time that a message takes: about 2 ms. For questions
 //! of the model, the thread's record has the answer, so even that case is known. An approval counts as ours.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::Settlement,
     dialect::codex::{self, Changes},
-    question::{Origin, Outcome, Provenance, Question, Reason},
+    question::{Context, Origin, Outcome, Provenance, Question, Reason, Recent},
 };
 use serde_json::{Value as Json, value::RawValue};
 
@@ -29,6 +29,8 @@ pub(super) struct Requests {
     last: u64,
     open: BTreeMap<u64, CodexRequest>,
     changes: Changes,
+    /// What the agent said last in each thread.
+    recent: Recent,
 }
 
 impl Requests {
@@ -84,9 +86,20 @@ impl Requests {
         };
         if !self.rejoin(&mut request, now, effects) {
             self.last += 1;
-            effects.push_back(Effect::Open(self.last, request.question.clone(), request.kept()));
+            let context = self.context(&request.place);
+            effects.push_back(Effect::Open(self.last, request.question.clone(), request.kept(), context));
             self.open.insert(self.last, request);
         }
+    }
+
+    /// Returns what led to a request.
+    fn context(&mut self, place: &RequestPlace) -> Option<Arc<Context>> {
+        self.recent.context(place.thread_id.as_deref()?, place.item_id.as_deref())
+    }
+
+    /// Records what the agent says in a message, if it says anything.
+    pub(super) fn hear(&mut self, message: &str) {
+        codex::said_whole(message.as_bytes(), &mut |said| self.recent.take(said));
     }
 
     /// Continues the same request of an earlier connection. Returns whether there is one.
@@ -292,6 +305,7 @@ impl Requests {
 
     pub(super) fn thread_closed(&mut self, thread: &str, effects: &mut Effects) {
         let is_of_thread = |request: &CodexRequest| request.place.thread_id.as_deref() == Some(thread);
+        self.recent.forget(thread);
         let closed = Outcome::Rejected(Reason::SessionClosed);
         self.end_all(is_of_thread, &closed, &Provenance::bridge(), effects);
     }

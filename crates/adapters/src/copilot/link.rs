@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use askbridge_core::dialect::copilot::{CopilotEvent, read_event};
+use askbridge_core::{
+    dialect::copilot::{CopilotEvent, Voice, read_event},
+    question::Said,
+};
 use futures::{SinkExt, StreamExt};
 use memchr::memmem;
 use serde::Deserialize;
@@ -48,6 +51,8 @@ pub(super) enum Notification {
     Event(String, CopilotEvent),
     /// The session that the terminal shows.
     Foreground(String),
+    /// The agent says or does something.
+    Said(Said<'static>),
 }
 
 struct Call {
@@ -148,7 +153,7 @@ async fn serve(
     tell: mpsc::Sender<Notification>,
 ) -> io::Result<()> {
     let (mut waiting, mut last) = (BTreeMap::new(), 0_u64);
-    let mut ahead = ReadAhead::default();
+    let (mut ahead, mut voice) = (ReadAhead::default(), Voice::default());
     loop {
         // Whoever takes the notifications may be waiting for a response, which is behind more of them.
         let is_awaited = waiting.values().any(|told: &oneshot::Sender<_>| !told.is_closed());
@@ -175,7 +180,7 @@ async fn serve(
                         }
                     }
                     LinkMessage { id: None, method: Some(method), params: Some(params), .. } => {
-                        if let Some(heard) = notification(method, params.get()) {
+                        if let Some(heard) = notification(method, params.get(), &mut voice) {
                             ahead.push(heard, text.len())?;
                         }
                     }
@@ -206,6 +211,10 @@ impl ReadAhead {
     fn push(&mut self, heard: Notification, length: usize) -> io::Result<()> {
         // The first one always has a place: no call need wait for it.
         if !self.is_empty() && self.bytes + length > limits::COPILOT_AHEAD {
+            // What led to a question is worth less than the connection.
+            if matches!(heard, Notification::Said(_)) {
+                return Ok(());
+            }
             return Err(invalid("too many notifications came before a response"));
         }
         self.bytes += length;
@@ -227,10 +236,13 @@ fn result(message: LinkMessage<'_>) -> Result<String> {
     }
 }
 
-fn notification(method: &str, params: &str) -> Option<Notification> {
+fn notification(method: &str, params: &str, voice: &mut Voice) -> Option<Notification> {
     match method {
         "session.event" => {
             let SessionEvent { session_id, event } = serde_json::from_str(params).ok()?;
+            if let Some(said) = voice.said(&session_id, event.get()) {
+                return Some(Notification::Said(said));
+            }
             Some(Notification::Event(session_id, read_event(event.get()))).filter(|heard| {
                 // Most events are texts of the model, which would fill the channel.
                 !matches!(heard, Notification::Event(_, CopilotEvent::Other))

@@ -15,7 +15,7 @@ use askbridge_core::{
         Call, CopilotEvent, CopilotRequest, EVENTS, Ending, OpenPermissions, pending as pending_permissions,
         read_event, was_taken,
     },
-    question::{Outcome, Provenance, Question, Responder},
+    question::{Outcome, Provenance, Question, Recent, Responder},
 };
 use askbridge_os::processes;
 use serde::Deserialize;
@@ -129,6 +129,7 @@ pub(super) async fn run(place: ServerPlace, hosts: SharedInboxes) -> Result<(), 
         sessions: VecDeque::new(),
         link: Arc::clone(&connection.link),
         current,
+        recent: Recent::default(),
     };
     let mut retry = Retry::default();
     loop {
@@ -154,6 +155,8 @@ struct CopilotSession {
     sessions: VecDeque<(String, Option<Arc<str>>)>,
     link: Arc<Link>,
     current: CurrentLink,
+    /// What the agent said last in each session.
+    recent: Recent,
 }
 
 impl CopilotSession {
@@ -174,6 +177,7 @@ impl CopilotSession {
             tokio::select! {
                 heard = heard.recv() => match heard {
                     Some(Notification::Foreground(session)) => self.join(session).await,
+                    Some(Notification::Said(said)) => self.recent.take(said),
                     Some(Notification::Event(session, CopilotEvent::Asked(request))) => {
                         // Copilot still sends the events of a session that was left to its own dialog.
                         if self.is_joined(&session) {
@@ -253,7 +257,8 @@ impl CopilotSession {
             ..request.question.clone()
         };
         let located = OpenItem { session: session.to_owned(), link: self.current.clone(), request };
-        self.book.open(question, located);
+        let context = self.recent.context(session, question.tool_call.as_deref());
+        self.book.open(context, question, located);
     }
 
     fn withdraw(&mut self, is_meant: impl Fn(&OpenItem) -> bool) {

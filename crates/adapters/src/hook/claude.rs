@@ -137,7 +137,8 @@ impl WaitingQuestion {
         let asking = Question { agent: Some(AGENT.into()), timeout, ..question.clone() };
         // A locked dialog does not show the question, so the desk must know that only responders can answer.
         let context = led::before(call, ends.call());
-        let asked = hosted.desk.open_after(context, asking, is_locked).map_err(|error| error.to_string())?;
+        let asked =
+            hosted.desk.open_after(context, asking, is_locked, 0).map_err(|error| error.to_string())?;
         let now = Instant::now();
         Ok(WaitingQuestion {
             asked,

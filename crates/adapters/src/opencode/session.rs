@@ -13,8 +13,8 @@ use std::{
 
 use askbridge_core::{
     desk::Settlement,
-    dialect::opencode::{Call, Ending, OpencodeEvent, OpencodeRequest, read_event},
-    question::{Outcome, Provenance, Question, Responder},
+    dialect::opencode::{Call, Ending, OpencodeEvent, OpencodeRequest, Voice, read_event},
+    question::{Outcome, Provenance, Question, Recent, Responder},
 };
 use askbridge_os::{
     listeners::{self, Listener, SharedListeners},
@@ -95,7 +95,9 @@ pub(super) async fn run(
     let dialog = Provenance { responder: Responder::Dialog, name: Some(NAME.to_owned()) };
     let book = Book::new(hosted.desk.clone(), dialog);
     let pid = process.pid;
-    let mut session = Session { client, pid, folder: folder.into(), directories: BTreeSet::new(), book };
+    let (voice, recent) = (Voice::default(), Recent::default());
+    let (folder, directories) = (folder.into(), BTreeSet::new());
+    let mut session = Session { client, pid, folder, directories, book, voice, recent };
     session.begin(process).await?;
     tracing::info!(server = %session.client.address(), "attached to opencode");
     let mut retry = Retry::default();
@@ -127,6 +129,9 @@ struct Session {
     /// The folders of the projects known to be open in the server.
     directories: BTreeSet<Arc<str>>,
     book: Book<OpenItem>,
+    voice: Voice,
+    /// What the agent said last in each session.
+    recent: Recent,
 }
 
 impl Session {
@@ -188,10 +193,13 @@ impl Session {
             ..request.question.clone()
         };
         let located = OpenItem { client: self.client.clone(), directory: Arc::clone(directory), request };
-        self.book.open(question, located);
+        let context = question.session.as_deref();
+        let context = context.and_then(|it| self.recent.context(it, question.tool_call.as_deref()));
+        self.book.open(context, question, located);
     }
 
     async fn hear(&mut self, data: &[u8]) {
+        self.voice.said(data, &mut |said| self.recent.take(said));
         let Some(located) = read_event(data) else { return };
         let directory = located.directory.unwrap_or_else(|| self.folder.to_string());
         // Only open projects send events, and listing the requests of an open project starts nothing. A project that
@@ -393,6 +401,8 @@ mod tests {
             folder: "/p".into(),
             directories: BTreeSet::new(),
             book: Book::new(desk, Provenance::bridge()),
+            voice: Voice::default(),
+            recent: Recent::default(),
         };
         assert!(session.rejoin(&mut Retry::default()).await.is_none());
         other.set_nonblocking(true).expect("a socket");

@@ -127,8 +127,9 @@ impl LocalDesk {
         context: Option<Arc<Context>>,
         question: Question,
         elsewhere: bool,
+        kept: usize,
     ) -> Result<QuestionHandle, Refusal> {
-        self.open_for(question, context, elsewhere, 0, false)
+        self.open_for(question, context, elsewhere, kept, false)
     }
 
     fn open_for(

@@ -13,6 +13,7 @@ pub mod claude;
 pub mod codex;
 pub mod copilot;
 pub mod cursor;
+mod doing;
 pub mod elicitation;
 pub mod grok;
 pub mod kiro;

@@ -137,6 +137,18 @@ impl Daemon {
         Some(id)
     }
 
+    /// Lets the agent say something in a thread, and run a command that fails.
+    pub fn say(&mut self, thread: &str, text: &str) {
+        let make = |status: &str| json!({ "type": "commandExecution", "id": "item-make", "command": "make", "status": status });
+        for (method, item) in [
+            ("item/completed", json!({ "type": "agentMessage", "id": "item-said", "text": text })),
+            ("item/started", make("inProgress")),
+            ("item/completed", make("failed")),
+        ] {
+            self.tell(thread, method, &json!({ "item": item, "threadId": thread, "turnId": "turn-1" }));
+        }
+    }
+
     /// Answers the oldest open request of a thread at the keyboard. Returns whether one was open.
     pub fn answer(&mut self, thread: &str, answer: Answer<'_>) -> bool {
         let oldest = self.threads.get(thread).and_then(|known| known.open.first_key_value());

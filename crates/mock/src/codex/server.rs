@@ -29,6 +29,7 @@ pub const HELP: &str = "\
 Lines on stdin are its keyboard:
   turn                                       begin a turn in the terminal's thread
   ask [question|command|files|permissions]   ask in that turn
+  say TEXT                                   let the agent say this, and run `make` in vain
   approve, decline                           answer the oldest request there
   answer TEXT                                answer with an option or a text
   change TEXT                                change the oldest open request about files to write TEXT
@@ -207,6 +208,10 @@ impl Server {
             },
             "turn" => {
                 self.daemon.begin(THREAD);
+                true
+            }
+            "say" => {
+                self.daemon.say(THREAD, rest);
                 true
             }
             "approve" => self.daemon.answer(THREAD, Answer::Approve),

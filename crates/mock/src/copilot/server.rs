@@ -24,6 +24,7 @@ use crate::keyboard::{self, say};
 pub const HELP: &str = "\
 Lines on stdin are its keyboard:
   ask [question|choices|permission|plan]   ask something
+  say TEXT                                 let the agent say this, and run `make` in vain
   answer TEXT                              answer what was asked first
   approve, decline                         allow or reject what was asked first
   cd FOLDER                                let the sessions work in another folder
@@ -218,6 +219,18 @@ impl State {
                 let (id, happened) = self.core.ask(sample, &self.shown);
                 self.tell(&happened);
                 say(format_args!("asked {id}"))
+            }
+            "say" => {
+                let make = json!({ "toolCallId": "call-make", "toolName": "bash", "arguments": { "command": "make" } });
+                for (kind, data) in [
+                    ("assistant.message", json!({ "messageId": "message-1", "content": rest })),
+                    ("tool.execution_start", make),
+                    ("tool.execution_complete", json!({ "toolCallId": "call-make", "success": false })),
+                ] {
+                    let event = json!({ "type": kind, "data": data });
+                    self.tell(&CopilotEvent { session: self.shown.clone(), event });
+                }
+                Ok(())
             }
             "answer" | "approve" | "decline" => self.press(word, rest),
             "cd" => {

@@ -54,6 +54,9 @@ pub struct OpencodeEvent {
     pub event: Value,
 }
 
+/// The session of all projects.
+const SESSION: &str = "ses_1";
+
 /// The state of the mock.
 #[derive(Clone, Debug, Default)]
 pub struct Core {
@@ -75,6 +78,29 @@ impl Core {
         let kind = if is_permission { "permission.asked" } else { "question.asked" };
         let happened = self.happened(directory, kind, &request);
         (id, happened)
+    }
+
+    /// Lets the agent say something in a project, and run a command that fails. Returns the events that report it.
+    pub fn say(&mut self, text: &str, directory: &str) -> Vec<OpencodeEvent> {
+        let info = json!({ "id": "msg_1", "sessionID": SESSION, "role": "assistant" });
+        let mut part = |members: Value| {
+            let mut part = json!({ "id": "prt_1", "sessionID": SESSION, "messageID": "msg_1" });
+            members.as_object().into_iter().flatten().for_each(|(name, value)| part[name] = value.clone());
+            let properties = json!({ "sessionID": SESSION, "part": part, "time": 1 });
+            self.happened(directory, "message.part.updated", &properties)
+        };
+        let make = |state: Value| json!({ "id": "prt_2", "type": "tool", "callID": "call_make", "tool": "bash", "state": state });
+        let input = json!({ "command": "make" });
+        let parts = [
+            part(json!({ "type": "text", "text": text, "time": { "start": 1, "end": 2 } })),
+            part(make(json!({ "status": "running", "input": input, "time": { "start": 1 } }))),
+            part(make(
+                json!({ "status": "error", "input": input, "error": "exit 2", "time": { "start": 1, "end": 2 } }),
+            )),
+        ];
+        let updated =
+            self.happened(directory, "message.updated", &json!({ "sessionID": SESSION, "info": info }));
+        [updated].into_iter().chain(parts).collect()
     }
 
     /// Returns the open questions or permissions of a project.
@@ -135,14 +161,14 @@ fn request(sample: Sample, id: &str, directory: &str) -> Value {
         Sample::Question | Sample::Several => {
             let questions =
                 if sample == Sample::Several { json!([database, features]) } else { json!([database]) };
-            json!({ "id": id, "sessionID": "ses_1", "questions": questions, "tool": tool })
+            json!({ "id": id, "sessionID": SESSION, "questions": questions, "tool": tool })
         }
         Sample::Command => json!({
-            "id": id, "sessionID": "ses_1", "permission": "bash", "patterns": ["rm -rf build"],
+            "id": id, "sessionID": SESSION, "permission": "bash", "patterns": ["rm -rf build"],
             "metadata": { "command": "rm -rf build" }, "always": ["rm *"], "tool": tool,
         }),
         Sample::Edit => json!({
-            "id": id, "sessionID": "ses_1", "permission": "edit", "patterns": ["src/main.rs"],
+            "id": id, "sessionID": SESSION, "permission": "edit", "patterns": ["src/main.rs"],
             "metadata": {
                 "filepath": format!("{directory}/src/main.rs"),
                 "diff": "--- src/main.rs\n+++ src/main.rs\n@@ -1 +1 @@\n-serve(80);\n+serve(8080);\n",

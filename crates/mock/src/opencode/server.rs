@@ -27,6 +27,7 @@ pub const HELP: &str = "\
 Lines on stdin are its keyboard:
   ask [question|several|permission|edit] [DIRECTORY]
                       ask in a project, or in the folder that it runs in
+  say TEXT            let the agent say this, and run `make` in vain
   answer TEXT ...     answer the oldest question with an option or a text
   approve, always     allow what the oldest permission is for
   decline             reject what was asked first
@@ -200,6 +201,13 @@ impl State {
                 self.projects.insert(directory);
                 self.tell(&happened);
                 say(format_args!("asked {id}"))
+            }
+            ["say", ..] => {
+                let text = line.trim_start_matches("say").trim();
+                for happened in self.core.say(text, &self.cwd.clone()) {
+                    self.tell(&happened);
+                }
+                Ok(())
             }
             ["answer", ref texts @ ..] => {
                 self.press(&json!({ "answers": texts.iter().map(|text| [text]).collect::<Vec<_>>() }))

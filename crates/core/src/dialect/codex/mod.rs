@@ -19,4 +19,4 @@ mod user_input;
 pub use file_change::{Changes, contradict};
 pub use reply::CodexReply;
 pub use request::{METHODS, read};
-pub use said::said;
+pub use said::{said, said_whole};

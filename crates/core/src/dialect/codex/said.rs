@@ -56,6 +56,26 @@ pub fn said(line: &[u8], tell: &mut dyn FnMut(Said<'_>)) {
     }
 }
 
+/// Tells what Codex says in a line to a client that does not take messages piece by piece, but each when it is complete.
+pub fn said_whole(line: &[u8], tell: &mut dyn FnMut(Said<'_>)) {
+    if let Some(said) = whole(line).or_else(|| read(line)) {
+        tell(said);
+    }
+}
+
+fn whole(line: &[u8]) -> Option<Said<'_>> {
+    let Envelope::Call(method) = peek(line) else { return None };
+    let message = Message::read_prefix(line).filter(|_| method.is(ITEM_COMPLETED))?;
+    let item = message.param("item")?;
+    let text = member(item, "text").filter(|_| has_type(item, "agentMessage"))?;
+    let session = scan::text(message.param("threadId")?)?;
+    Some(Said::Words { session, message: member(item, "id").and_then(scan::text), text: scan::text(text)? })
+}
+
+fn has_type(item: &[u8], kind: &str) -> bool {
+    member(item, "type").and_then(scan::text).is_some_and(|it| it == kind)
+}
+
 fn read(line: &[u8]) -> Option<Said<'_>> {
     let Envelope::Call(method) = peek(line) else { return None };
     let matters = [DELTA, ITEM_STARTED, ITEM_COMPLETED].iter().chain(&TURNS).any(|known| method.is(known));
@@ -114,7 +134,11 @@ mod tests {
 
     /// Returns what a line says, in words.
     fn told(line: &str) -> String {
-        match read(line.as_bytes()) {
+        in_words(read(line.as_bytes()))
+    }
+
+    fn in_words(said: Option<Said<'_>>) -> String {
+        match said {
             Some(Said::Words { session, message, text }) => format!("{session} {message:?} {text}"),
             Some(Said::Pause(session)) => format!("{session} pauses"),
             Some(Said::Call(call)) => {
@@ -125,6 +149,23 @@ mod tests {
             }
             None => "nothing".to_owned(),
         }
+    }
+
+    #[test]
+    fn complete_messages_are_words_to_who_takes_no_pieces() {
+        for (item, expected) in [
+            (r#"{"type":"agentMessage","id":"i","text":"a \"b\""}"#, r#"t Some("i") a "b""#),
+            (r#"{"type":"userMessage","id":"i","text":"token hunter2"}"#, "nothing"),
+            (r#"{"type":"reasoning","id":"i","text":"hm"}"#, "nothing"),
+            (r#"{"type":"commandExecution","id":"c","command":"ls","status":"completed"}"#, "nothing"),
+        ] {
+            let line = format!(r#"{{"method":"item/completed","params":{{"threadId":"t","item":{item}}}}}"#);
+            assert_eq!(in_words(whole(line.as_bytes())), expected, "{item}");
+        }
+        let mut all = Vec::new();
+        let call = r#"{"method":"item/completed","params":{"threadId":"t","item":{"type":"commandExecution","id":"c","command":"ls","status":"completed"}}}"#;
+        said_whole(call.as_bytes(), &mut |said| all.push(in_words(Some(said))));
+        assert_eq!(all, ["t c ls execute completed"]);
     }
 
     #[test]

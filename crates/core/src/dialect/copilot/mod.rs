@@ -6,8 +6,10 @@
 mod permission;
 mod question;
 mod request;
+mod said;
 
 pub use question::Ending;
 pub use request::{
     Call, CopilotEvent, CopilotRequest, EVENTS, OpenPermissions, pending, read_event, was_taken,
 };
+pub use said::Voice;

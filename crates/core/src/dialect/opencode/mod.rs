@@ -6,9 +6,11 @@
 
 mod question;
 mod request;
+mod said;
 
 pub use question::Ending;
 pub use request::{
     Call, LocatedEvent, OpencodeEvent, OpencodeRequest, Verdict, encode, list, read_event, used_since,
     verdict,
 };
+pub use said::Voice;

@@ -193,16 +193,30 @@ struct ReplyProperties {
     reply: Option<Decision>,
 }
 
+/// An event of either stream.
+pub(super) struct Happened<'a> {
+    directory: Option<String>,
+    pub(super) kind: String,
+    pub(super) properties: Option<&'a RawValue>,
+}
+
+impl<'a> Happened<'a> {
+    pub(super) fn read(data: &'a [u8]) -> Option<Self> {
+        let EventEnvelope { directory, payload, kind, properties } = serde_json::from_slice(data).ok()?;
+        let (kind, properties) = match payload {
+            Some(payload) => {
+                let inner: EventEnvelope<'_> = serde_json::from_str(payload.get()).ok()?;
+                (inner.kind?, inner.properties)
+            }
+            None => (kind?, properties),
+        };
+        Some(Happened { directory, kind, properties })
+    }
+}
+
 /// Reads the data of an event. Returns `None` for any other line.
 pub fn read_event(data: &[u8]) -> Option<LocatedEvent> {
-    let EventEnvelope { directory, payload, kind, properties } = serde_json::from_slice(data).ok()?;
-    let (kind, properties) = match payload {
-        Some(payload) => {
-            let inner: EventEnvelope<'_> = serde_json::from_str(payload.get()).ok()?;
-            (inner.kind?, inner.properties)
-        }
-        None => (kind?, properties),
-    };
+    let Happened { directory, kind, properties } = Happened::read(data)?;
     let event =
         properties.and_then(|properties| of_kind(&kind, properties.get())).unwrap_or(OpencodeEvent::Other);
     Some(LocatedEvent { directory, event })
