@@ -14,6 +14,7 @@ use askbridge_control::{
 };
 use askbridge_core::{
     desk::{IdPrefix, Record, Timestamp},
+    question::Context as Led,
     wire::line,
 };
 use askbridge_journal::{self, History, Verification};
@@ -24,6 +25,7 @@ use jiff::{
     civil::{Date, DateTime},
     tz::TimeZone,
 };
+use serde::Serialize;
 use serde_json::json;
 
 use super::{
@@ -35,14 +37,14 @@ use super::{
 };
 use crate::{
     limits,
-    present::{past, question::QuestionText, text},
+    present::{led::ContextText, past, question::QuestionText, text},
     service::of_user,
 };
 
 /// Exit codes of `askbridge history`.
 const HELP: &str = "\
 The journal is in $XDG_STATE_HOME/askbridge/journal.db. What it keeps, and for how long, are the
-settings journal.enabled, journal.texts, journal.keep and journal.size.
+settings journal.enabled, journal.texts, journal.context, journal.keep and journal.size.
 It never contains secret values.
 
 Exit codes:
@@ -295,16 +297,26 @@ fn list(history: &History, filter: &HistoryFilter, lost: bool, json: bool) -> Re
     shown(print_lines(&lines))
 }
 
+/// A question of the journal, with what led to it where the journal keeps that.
+#[derive(Serialize)]
+struct ShownQuestion<'a> {
+    #[serde(flatten)]
+    past: &'a PastQuestion,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<&'a Led>,
+}
+
 fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     let unknown = || CommandError::NotKept(id.to_owned());
     let typed: IdPrefix = id.parse().map_err(|_| unknown())?;
     let (found, lives) = history.with_lives(&of_user(), |_| history.find(&typed))?;
     // The names of bridges are random, so a prefix that fits several questions means the latest.
     let [past, ..] = &*found else { return Err(unknown()) };
-    if json {
-        return shown(print(&text::json(past)?));
-    }
     let record: &Record = &past.record;
+    let context = history.context(record)?;
+    if json {
+        return shown(print(&text::json(&ShownQuestion { past, context: context.as_ref() })?));
+    }
     let (columns, colour) = (wrap_column(), is_coloured());
     let mut said =
         QuestionText { record, status: None, now: now(), columns, colour, whole: true }.to_string();
@@ -317,6 +329,9 @@ fn show(history: &History, id: &str, json: bool) -> Result<u8, CommandError> {
     }
     if let Some(by) = &past.claimed_by {
         said.push_str(&format!("its answer was given to {by}\n"));
+    }
+    if let Some(context) = &context {
+        said.push_str(&format!("\nWhat led to it:\n\n{}", ContextText { context, columns }));
     }
     shown(print(&said))
 }

@@ -12,9 +12,10 @@ use askbridge_settings::resolved::JournalSettings;
 /// Returns the user's journal, which is not opened yet. Returns `None` without settings: nothing is kept then.
 #[cfg(feature = "journal")]
 pub fn ledger(settings: Option<JournalSettings>) -> Option<Arc<dyn Ledger>> {
-    let JournalSettings { texts, keep, size } = settings?;
+    let JournalSettings { texts, context, keep, size } = settings?;
     let mut options = of_user();
-    (options.texts, options.keep, options.size) = (texts, keep, size);
+    (options.texts, options.context) = (texts, context);
+    (options.keep, options.size) = (keep, size);
     Some(Arc::new(Journal::new(options)))
 }
 

@@ -100,6 +100,45 @@ fn what_led_to_a_question_is_shown_by_request_and_written_nowhere() {
     assert_eq!(having(machine.path(), WORD), [""; 0]);
 }
 
+/// With the setting, the journal keeps it: of a question that was answered, and of one that was lost with its bridge. It
+/// is shown of that question alone. Without texts, the setting keeps nothing.
+#[cfg(feature = "journal")]
+#[test]
+fn what_led_to_a_question_is_in_the_journal_where_a_setting_says_so() {
+    for (texts, answers) in [("true", true), ("true", false), ("false", true)] {
+        let machine = TestMachine::new();
+        let mut command = machine.command(&["run", "--client-questions", "none", "--", "cat"]);
+        command.env("ASKBRIDGE_JOURNAL_CONTEXT", "true").env("ASKBRIDGE_JOURNAL_TEXTS", texts);
+        let mut bridge = Process::spawn(&mut command);
+        let id = asks(&machine, &mut bridge);
+        if answers {
+            machine.ok(&["answer", &id, "a"]);
+        }
+        bridge.close_stdin();
+        bridge.wait();
+        let shown = machine.ok(&["history", "show", &id]);
+        let json: Value = serde_json::from_str(&machine.ok(&["history", "show", "--json", &id])).unwrap();
+        let export = machine.ok(&["history", "export"]);
+        if texts == "false" {
+            assert!(!shown.contains("What led to it") && json.get("context").is_none(), "{shown}");
+            assert_eq!(having(machine.path(), WORD), [""; 0]);
+            continue;
+        }
+        let led = format!(
+            "What led to it:\n\nThe parser is named {WORD}.␛[31m\n\nIts last tool call:\n  failed  cargo test\n"
+        );
+        assert!(shown.ends_with(&led), "{shown}");
+        assert_eq!(json["context"]["calls"][0]["title"], "cargo test");
+        assert!(export.contains(WORD), "{export}");
+        // It is part of no list, and no search finds its words.
+        for args in [&["history", "--json"][..], &["history"]] {
+            assert!(!machine.ok(args).contains(WORD), "{args:?}");
+        }
+        assert_eq!(machine.run(&["history", "--search", WORD]).stdout, "");
+        assert!(machine.ok(&["history", "verify"]).contains("none changed or missing"));
+    }
+}
+
 #[test]
 fn a_question_without_a_past_says_so() {
     let machine = TestMachine::new();

@@ -31,6 +31,7 @@ const ALONE: &[(&str, &str)] = &[
     ("src/command/tui/haste.rs", "its methods are those of `App`, which are used without a path"),
     ("src/command/tui/settled.rs", "it is pure, and the file that uses it is not"),
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),
+    ("crates/journal/src/led.rs", "its method is that of `History`, which is used without a path"),
     ("crates/journal/src/samples.rs", "tests of several files use it"),
     ("crates/settings/src/schema.rs", "a feature switches the file on"),
     ("crates/web/src/callback.rs", "its secret is its own, apart from the stream of events"),

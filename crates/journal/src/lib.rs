@@ -15,6 +15,7 @@ pub mod export;
 #[cfg(test)]
 mod failing_disk;
 mod handle;
+mod led;
 pub mod limits;
 mod prune;
 mod reading;

@@ -40,6 +40,8 @@ pub struct Options {
     pub file: Option<PathBuf>,
     /// Whether texts are kept: questions, answers, commands, remarks.
     pub texts: bool,
+    /// Whether what led to a question is kept with it, where texts are.
+    pub context: bool,
     /// How long settled questions are kept.
     pub keep: Duration,
     /// Size beyond which the oldest settled questions are removed, in bytes.
@@ -62,6 +64,7 @@ impl Options {
         Options {
             file,
             texts: true,
+            context: false,
             keep: Duration::MAX,
             size: u64::MAX,
             home: None,
@@ -76,11 +79,12 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { file, texts, keep, size, home, .. } = self;
+        let Options { file, texts, context, keep, size, home, .. } = self;
         formatter
             .debug_struct("Options")
             .field("file", file)
             .field("texts", texts)
+            .field("context", context)
             .field("keep", keep)
             .field("size", size)
             .field("home", home)

@@ -1,5 +1,5 @@
 //! The stored form of a question, and the fingerprint that recognizes the same question. Pure. Values of secret fields
-//! are never stored, and texts only if the settings allow it. What led to a question is not stored either.
+//! are never stored, texts only if the settings allow it, and what led to a question only if they ask for it.
 //!
 //! A fingerprint covers the origin, the agent's name, the project's folder, the session, the purpose, the title and the
 //! text, and of each field its name, kind, label, whether it is required, and the values and labels of its options.
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use askbridge_core::{
     desk::{Record, Settlement, Timestamp},
-    question::{Answer, Field, FieldOption, Kind, Outcome, Question, Subject, Value},
+    question::{Answer, Context, Field, FieldOption, Kind, Outcome, Question, Subject, Value},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -53,6 +53,19 @@ impl StoredQuestion {
         }
         let json = serde_json::to_string(&record)?;
         Ok(StoredQuestion { record, json, fingerprint, is_usable, has_texts: texts })
+    }
+
+    /// Adds what led to the question. It stands beside the members of the record, which have no such member: whoever reads
+    /// a record does not have it.
+    pub(super) fn after(mut self, context: &Context) -> Result<Self, serde_json::Error> {
+        #[derive(Serialize)]
+        struct RecordAfter<'a> {
+            #[serde(flatten)]
+            record: &'a Record,
+            context: &'a Context,
+        }
+        self.json = serde_json::to_string(&RecordAfter { record: &self.record, context })?;
+        Ok(self)
     }
 }
 

@@ -315,7 +315,14 @@ fn apply(
     entry: &JournalEntry,
     options: &Options,
 ) -> Result<AppliedEntry, JournalError> {
-    let stored = |record: &Record| StoredQuestion::new(record, options.texts);
+    let stored = |record: &Record| {
+        let stored = StoredQuestion::new(record, options.texts)?;
+        let context = record.context.as_deref().filter(|_| options.context && options.texts);
+        match context {
+            Some(context) => stored.after(context),
+            None => Ok(stored),
+        }
+    };
     // A bridge that cannot be seen from here counts as dead, such as one in a container that was restarted.
     let lives = |bridge: &BridgeName| entries::bridge_life(connection, options, bridge) == Life::Lives;
     match entry {

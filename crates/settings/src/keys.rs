@@ -122,6 +122,9 @@ settings! { SETTINGS:
     JOURNAL_TEXTS: bool = "journal.texts", NextBridge, Refused(KEEPS), || true,
         "Keep their texts; otherwise no answer survives a crash, and the journal has only the kind, the time and \
         the responder";
+    JOURNAL_CONTEXT: bool = "journal.context", NextBridge, Refused(KEEPS), || false,
+        "Keep with each question what led to it: the last words of the agent and its last tool calls; only where texts \
+        are kept";
     JOURNAL_KEEP: Age = "journal.keep", NextBridge, Refused(KEEPS), || Age(limits::JOURNAL_KEEP),
         "Remove questions that were settled longer ago than this";
     JOURNAL_SIZE: Size = "journal.size", NextBridge, Refused(KEEPS), || Size(limits::JOURNAL_SIZE),

@@ -564,6 +564,7 @@ mod tests {
         ("fleet", "server-user", "'nobody'"),
         ("journal", "enabled", "false"),
         ("journal", "texts", "false"),
+        ("journal", "context", "true"),
         ("journal", "keep", "'1s'"),
         ("journal", "size", "'1MiB'"),
         ("unattended", "then", "'reject'"),

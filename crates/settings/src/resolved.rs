@@ -129,6 +129,8 @@ pub struct InboxSettings {
 pub struct JournalSettings {
     /// Whether texts are kept. Without them, no answer survives its process.
     pub texts: bool,
+    /// Whether what led to a question is kept with it, where texts are.
+    pub context: bool,
     /// How long settled questions are kept.
     pub keep: Duration,
     /// The size beyond which the oldest settled questions are removed, in bytes.

@@ -214,6 +214,7 @@ impl Settings {
     pub fn journal(&self) -> Option<JournalSettings> {
         let settings = || JournalSettings {
             texts: self.get(&keys::JOURNAL_TEXTS),
+            context: self.get(&keys::JOURNAL_CONTEXT),
             keep: self.get(&keys::JOURNAL_KEEP).0,
             size: self.get(&keys::JOURNAL_SIZE).0,
         };
