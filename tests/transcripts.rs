@@ -13,11 +13,11 @@ use std::{fmt::Write, fs};
 use crate::support::stage::{Out, Stage};
 use askbridge_core::{
     acp::{Bridge, Config, Tier},
-    desk::{Notice, Refusal, Submission, Ticket, TicketedSubmission},
+    desk::{Notice, Record, Refusal, Submission, Ticket, TicketedSubmission},
     engine::{self, Event, Output, Peer, Protocol, UnansweredReason},
     hosted::{ClaudeBridge, CodexBridge},
     mcp,
-    question::{Outcome, Provenance, Responder, Risk},
+    question::{Outcome, Provenance, Question, Responder, Risk},
 };
 
 struct Play<P: Protocol> {
@@ -76,6 +76,19 @@ impl<P: Protocol> Play<P> {
         }
     }
 
+    /// Notes what a question has beside its texts.
+    fn beside(&mut self, record: &Record) {
+        let Question { id, images, unshown, .. } = &*record.question;
+        for image in images {
+            let data = image.data.get().map_or(0, |data| data.len());
+            let image = serde_json::to_string(image).expect("JSON");
+            self.note(&format!("question! {id} has an image of {data} bytes: {image}"));
+        }
+        for sentence in unshown {
+            self.note(&format!("question! {id} lacks: {sentence}"));
+        }
+    }
+
     fn notice(&mut self, notice: &Notice) {
         match notice {
             Notice::Opened(record) => {
@@ -92,6 +105,7 @@ impl<P: Protocol> Play<P> {
                     };
                     self.note(&format!("question! {} is about {risk}{subject}", record.question.id));
                 }
+                self.beside(record);
                 if let Some(context) = &record.context {
                     let context = serde_json::to_string(context).expect("JSON");
                     self.note(&format!("question! {} comes after {context}", record.question.id));
@@ -104,6 +118,7 @@ impl<P: Protocol> Play<P> {
                 self.note(&format!(
                     "question! {id} changes, edition {edition}: {risk} {heading:?} {subject}"
                 ));
+                self.beside(record);
             }
             Notice::TurnOver(record) => {
                 self.note(&format!("question! {} is open, and its turn is over", record.question.id));

@@ -51,6 +51,19 @@ pub enum CommandError {
     #[cfg(feature = "journal")]
     #[error("{0}: the journal has no such question: `askbridge history` lists the latest")]
     NotKept(String),
+    /// The question has no such image, or not any more.
+    #[error(
+        "{}: there is no image {number}: {}", .record.id, match .record.is_open() {
+            true => format!("it has {}", .record.question.images.len()),
+            false => "images are kept until their question is over".to_owned(),
+        }
+    )]
+    NoImage {
+        /// The question.
+        record: Arc<Record>,
+        /// The number that was asked for.
+        number: usize,
+    },
     /// Neither a value nor a note was given.
     #[error("{0}: nothing to answer with: give a VALUE, --field, --text or --note")]
     NoAnswer(String),
@@ -119,7 +132,7 @@ impl CommandError {
         match self {
             CommandError::Refused(_, refusal) => exit_code(refusal),
             CommandError::Unsure(..) | CommandError::Unreadable(_) => exit::BRIDGE_GONE,
-            CommandError::NoNumber(..) => exit::NO_QUESTION,
+            CommandError::NoNumber(..) | CommandError::NoImage { .. } => exit::NO_QUESTION,
             #[cfg(feature = "journal")]
             CommandError::NotKept(_) => exit::NO_QUESTION,
             CommandError::NoId

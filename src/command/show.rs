@@ -1,6 +1,15 @@
-//! `askbridge show`: one question, how it can be answered, and what led to it.
+//! `askbridge show`: one question, how it can be answered, what led to it, and its images.
 
-use askbridge_control::{inbox::Inbox, join::Gaps};
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::Arc,
+};
+
+use askbridge_control::{
+    inbox::Inbox,
+    join::{Gaps, JoinedInbox},
+};
+use askbridge_core::desk::{Record, Refusal};
 use clap::Args;
 
 use super::{
@@ -9,7 +18,7 @@ use super::{
     runner::{self, look_up, print, warn},
     screen::{is_coloured, wrap_column},
 };
-use crate::present::{bridges::Bridges, led::ContextText, question::QuestionText, text};
+use crate::present::{bridges::Bridges, images::ending, led::ContextText, question::QuestionText, text};
 
 /// How an ID may be shortened for `askbridge show`, and its exit codes.
 const HELP: &str = "\
@@ -19,7 +28,7 @@ ID of an open question works as well, if it is unique.
 Exit codes:
   0    the question was shown
   2    the command line was not understood
-  3    no such question, or the ID is ambiguous
+  3    no such question or image, or the ID is ambiguous
   6    the bridge does not reply
   125  the command itself failed";
 
@@ -42,6 +51,10 @@ pub struct ShowArgs {
     #[arg(long)]
     pub context: bool,
 
+    /// Write the bytes of an image of the question, by its number, into a pipe or a file
+    #[arg(long, value_name = "N", conflicts_with_all = ["json", "whole", "context"])]
+    pub image: Option<usize>,
+
     /// The machine that is asked.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -53,6 +66,9 @@ pub async fn show(context: &Context, args: &ShowArgs) -> Result<u8, CommandError
     let (joined, _, record) = look_up(context, id, &args.machine).await?;
     // The question was found, so it does not matter which bridges did not reply.
     warn(&Gaps::of_unreadable(joined.gaps().borrow().unreadable));
+    if let Some(number) = args.image {
+        return image(&joined, record, number).await;
+    }
     if args.context {
         let led = joined.context(&record).await;
         let led = led.map_err(|refusal| CommandError::Refused(id.to_owned(), refusal))?;
@@ -69,4 +85,23 @@ pub async fn show(context: &Context, args: &ShowArgs) -> Result<u8, CommandError
         QuestionText { record: &record, status, now, columns, colour, whole: args.whole }.to_string()
     };
     runner::shown(print(&text))
+}
+
+/// Writes the bytes of an image.
+async fn image(joined: &JoinedInbox, record: Arc<Record>, number: usize) -> Result<u8, CommandError> {
+    let Some(known) = record.image(number) else { return Err(CommandError::NoImage { record, number }) };
+    if io::stdout().is_terminal() {
+        let file = format!("image.{}", ending(known.format));
+        let how = format!(
+            "an image is not written to a terminal: `askbridge show {} --image {number} > {file}`",
+            record.id
+        );
+        return Err(CommandError::Usage(how));
+    }
+    let data = match joined.image(&record, number).await {
+        Err(Refusal::NotFound) => return Err(CommandError::NoImage { record, number }),
+        data => data.map_err(|refusal| CommandError::Refused(record.id.to_string(), refusal))?,
+    };
+    let mut stdout = io::stdout().lock();
+    runner::shown(stdout.write_all(&data).and_then(|()| stdout.flush()))
 }

@@ -20,6 +20,7 @@ use crate::{
     limits,
     present::{
         caution::{caution, role},
+        images,
         text::{asked, headline, line, on_machine, page, project, short},
     },
 };
@@ -136,7 +137,8 @@ fn whole(question: &Question) -> (String, bool) {
     }
     parts.extend(question.links.iter().map(page));
     parts.extend(question.unshown.iter().cloned());
-    is_whole &= question.unshown.is_empty();
+    parts.extend(images::in_short(question));
+    is_whole &= question.unshown.is_empty() && question.images.is_empty();
     parts.retain(|part| !part.trim().is_empty());
     let text = parts.join("\n\n");
     let text = printable(&text);

@@ -9,7 +9,7 @@ use askbridge_core::{
 };
 
 use super::{
-    answer, layout,
+    answer, images, layout,
     question::{INDENT, QuestionText, schema_text},
     text::span,
 };
@@ -40,6 +40,10 @@ impl QuestionText<'_> {
         if let Some(earlier) = earlier {
             writeln!(out)?;
             self.line(&self.earlier(earlier), 0, out)?;
+        }
+        if question.images.first().is_some_and(|_| self.record.is_open()) {
+            let ending = images::ending(question.images[0].format);
+            writeln!(out, "\nThe image itself: askbridge show {id} --image 1 > image.{ending}")?;
         }
         if self.record.has_context {
             writeln!(out, "\nWhat led to it: askbridge show --context {id}")?;

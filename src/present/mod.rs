@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod entry;
 pub mod filter;
 pub mod fleet;
+pub mod images;
 pub mod layout;
 pub mod led;
 pub mod listing;

@@ -16,6 +16,7 @@ use askbridge_os::terminal::{padded, printable, printable_line, width};
 
 use super::{
     answer::{self, ending},
+    images,
     layout::{self, wrapped},
     markdown, past,
     subject::{self, SubjectText},
@@ -113,6 +114,7 @@ impl QuestionText<'_> {
             )?;
         }
         question.links.iter().try_for_each(|link| self.paragraph(&page(link), out))?;
+        images::lines(question).try_for_each(|image| self.paragraph(&image, out))?;
         question.unshown.iter().try_for_each(|sentence| self.paragraph(&format!("! {sentence}"), out))
     }
 

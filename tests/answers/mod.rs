@@ -48,6 +48,8 @@ mod hosted;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod images;
+#[cfg(test)]
 #[cfg(feature = "journal")]
 mod kills;
 #[cfg(test)]

@@ -15,7 +15,7 @@ use askbridge_core::{
     desk::{
         Asker, BridgeName, Desk, Notice, Opening, QuestionId, Setup, Snapshot, Submission, TicketedSubmission,
     },
-    question::{Context as Led, Outcome, Provenance, Question, Reason},
+    question::{Context as Led, Image, Outcome, Provenance, Question, Reason},
 };
 use askbridge_settings::resolved::HttpSettings;
 use askbridge_web::Server;
@@ -276,6 +276,15 @@ pub(crate) fn choice(id: &str) -> Question {
     let field =
         json!({ "name": "q0", "label": "Which?", "required": true, "kind": "choice", "options": options });
     question(id, json!([field]))
+}
+
+/// A GIF of one pixel, whose bytes are a text as well.
+pub(crate) const PIXEL: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0\x3b";
+
+/// A choice with an image.
+pub(crate) fn with_image(id: &str) -> Question {
+    let image = Image::of(PIXEL.to_vec(), Some("A pixel".to_owned())).unwrap();
+    Question { images: vec![image], ..choice(id) }
 }
 
 /// A permission to run a command, in session `s`. It can be refused.

@@ -14,10 +14,11 @@ use crate::http::{
 };
 
 /// The paths that need the token, each with its method.
-pub(crate) const PATHS: [(&str, &str); 16] = [
+pub(crate) const PATHS: [(&str, &str); 17] = [
     ("GET", "/v1/questions"),
     ("GET", "/v1/questions/bridge-1"),
     ("GET", "/v1/questions/bridge-1/context"),
+    ("GET", "/v1/questions/bridge-1/images/1"),
     ("POST", "/v1/questions/bridge-1/reply"),
     ("POST", "/v1/questions/bridge-1/reject"),
     ("GET", "/v1/sessions/s/questions"),

@@ -99,6 +99,8 @@ async fn every_operation_does_what_is_described() {
     let nothing = json!({ "words": "", "calls": [] });
     assert_eq!(call("getQuestionContext", &["bridge-1"], None).await.1, nothing);
     assert_eq!(call("getSessionQuestionContext", &["s", "q"], None).await.1, nothing);
+    assert_eq!(call("getQuestionImage", &["bridge-1", "1"], None).await.0, 404);
+    assert_eq!(call("getSessionQuestionImage", &["s", "q", "1"], None).await.0, 404);
     // This bridge has no journal.
     assert_eq!(call("listHistory", &[], None).await.1["questions"], json!([]));
 

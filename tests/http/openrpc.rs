@@ -6,7 +6,9 @@ use std::{cell::RefCell, collections::BTreeSet, fs};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
-use crate::http::bridge::{Bridge, choice};
+use base64::{Engine, prelude::BASE64_STANDARD};
+
+use crate::http::bridge::{Bridge, PIXEL, choice, with_image};
 use crate::http::client::{Http, soon};
 use crate::http::websocket::WebSocket;
 
@@ -204,7 +206,7 @@ async fn calls<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     }
     bridge.withdraw(3).await;
     look(client).await;
-    lead(client).await;
+    lead(client, bridge).await;
     settle(client).await;
     ask(client).await;
     keep(client).await;
@@ -222,9 +224,16 @@ async fn read<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(read["documents"][1]["blocks"][0]["parts"][0]["role"], "keyword");
 }
 
-async fn lead<W: Wire>(client: &mut Client<'_, W>) {
+async fn lead<W: Wire>(client: &mut Client<'_, W>, bridge: &Bridge) {
     let context = client.call("question_context", json!({ "id": "bridge-1" })).await.unwrap();
     assert_eq!(context, json!({ "words": "", "calls": [] }));
+    let image = json!({ "id": "bridge-1", "image": 1 });
+    assert_eq!(client.call("question_image", image).await, error("not_found"));
+    let number = bridge.ask(with_image("four")).await;
+    let image = json!({ "id": "bridge-4", "image": 1, "from": 2 });
+    let piece = client.call("question_image", image).await.unwrap();
+    assert_eq!(piece, json!({ "bytes": PIXEL.len(), "data": BASE64_STANDARD.encode(&PIXEL[2..]) }));
+    bridge.withdraw(number).await;
 }
 
 async fn look<W: Wire>(client: &mut Client<'_, W>) {
@@ -302,7 +311,7 @@ async fn ask<W: Wire>(client: &mut Client<'_, W>) {
     assert_eq!(settlement["outcome"]["values"], json!({ "q0": "b" }));
     question["fields"] = json!([]);
     assert_eq!(client.call("question_ask", json!({ "question": question })).await, error("bad_question"));
-    let latest = [id.as_str(), "bridge-2", "bridge-1", "bridge-3"];
+    let latest = [id.as_str(), "bridge-2", "bridge-1", "bridge-4", "bridge-3"];
     for (args, expected) in
         [(json!({}), &latest[..]), (json!({ "limit": 2 }), &latest[..2]), (json!({ "limit": 0 }), &[])]
     {

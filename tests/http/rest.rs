@@ -6,7 +6,7 @@ use askbridge_core::{
 };
 use serde_json::{Value, json};
 
-use crate::http::bridge::{Bridge, choice, permission, permission_of, question};
+use crate::http::bridge::{Bridge, PIXEL, choice, permission, permission_of, question, with_image};
 use crate::http::client::soon;
 
 const A: &str = r#"{"answers":[["a"]]}"#;
@@ -72,6 +72,43 @@ async fn what_led_to_a_question_is_told_by_request_alone() {
     assert!(bridge.http.get("/v1/questions/bridge-2").await.is(200).json().get("hasContext").is_none());
     assert_eq!(bridge.http.get("/v1/questions/bridge-2/context").await.is(200).json(), nothing);
     bridge.http.get("/v1/questions/bridge-3/context").await.is(404);
+}
+
+#[tokio::test]
+async fn an_image_is_told_by_request_alone_and_until_its_question_is_over() {
+    let bridge = Bridge::start().await;
+    bridge.ask(with_image("q-1")).await;
+    let expected = json!({ "type": "image/gif", "bytes": PIXEL.len(), "width": 1, "height": 1,
+        "digest": "DIGEST", "description": "A pixel" });
+    for path in ["/v1/questions/bridge-1", "/v1/sessions/s/questions/q-1"] {
+        let mut images = bridge.http.get(path).await.is(200).json()["question"]["images"].take();
+        let digest = images[0]["digest"].take();
+        assert!(digest.as_str().is_some_and(|digest| digest.starts_with("sha256:") && digest.len() == 71));
+        images[0]["digest"] = "DIGEST".into();
+        assert_eq!(images, json!([expected]));
+        let image = bridge.http.get(&format!("{path}/images/1")).await;
+        image.is(200);
+        assert_eq!(image.body.as_bytes(), PIXEL);
+        for header in [
+            "content-type: image/gif",
+            "x-content-type-options: nosniff",
+            "content-security-policy: default-src 'none'; sandbox",
+            &format!("content-length: {}", PIXEL.len()),
+        ] {
+            assert!(image.has(header), "{header}: {}", image.headers);
+        }
+        for number in ["0", "2", "-1", "x", "99999999999999999999"] {
+            bridge.http.get(&format!("{path}/images/{number}")).await.is(404);
+        }
+    }
+    let listed = bridge.http.get("/v1/questions").await.is(200).body.clone();
+    assert!(listed.contains("sha256:") && !listed.contains(r#""data":""#), "{listed}");
+    bridge.http.post("/v1/questions/bridge-1/reply", A).await.is(204);
+    assert_eq!(
+        bridge.http.get("/v1/questions/bridge-1").await.is(200).json()["question"]["images"][0]["width"],
+        1
+    );
+    bridge.http.get("/v1/questions/bridge-1/images/1").await.is(404);
 }
 
 #[tokio::test]

@@ -88,6 +88,8 @@ fn paths(generator: &mut SchemaGenerator) -> Value {
         let of_one = json!({ "get": show(generator, session), "delete": withdraw(generator, session) });
         insert("/{questionId}", of_one, &one);
         insert("/{questionId}/context", json!({ "get": context(generator, session) }), &one);
+        let image_of = [&one[..], &["number"]].concat();
+        insert("/{questionId}/images/{number}", json!({ "get": image(generator, session) }), &image_of);
         let verbs = submissions(generator, session).into_iter().chain(approvals(generator, session));
         for (verb, operation) in verbs {
             insert(&format!("/{{questionId}}/{verb}"), json!({ "post": operation }), &one);
@@ -147,6 +149,23 @@ fn context(generator: &mut SchemaGenerator, session: &str) -> Value {
     let context = response::<Context>(generator, "What led to the question.");
     let id = format!("get{session}QuestionContext");
     operation(generator, &id, &description, ("200", context), &["404", "409", "503"])
+}
+
+fn image(generator: &mut SchemaGenerator, session: &str) -> Value {
+    let description = named(
+        session,
+        "Returns the bytes of an image of a question, as its asker sent them. Images are kept until their question is over.",
+    );
+    let formats = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+    let content: Map<_, _> = formats.into_iter().map(|kind| (kind.to_owned(), json!({}))).collect();
+    let success = json!({ "description": "The image.", "content": content });
+    operation(
+        generator,
+        &format!("get{session}QuestionImage"),
+        &description,
+        ("200", success),
+        &["404", "409", "503"],
+    )
 }
 
 fn withdraw(generator: &mut SchemaGenerator, session: &str) -> Value {
@@ -345,6 +364,7 @@ fn with_parameters(mut path: Value, names: &[&str]) -> Value {
     let parameter = |name: &&str| {
         let description = match *name {
             "sessionId" => "The ID of the session, as the agent names it.",
+            "number" => "The number of the image in its question, from 1.",
             _ => "The ID of the question.",
         };
         json!({

@@ -13,6 +13,7 @@ use askbridge_control::{
         deferrals::Deferrals,
         deferred::Deferral,
         history::{HistoryListing, HistoryParams},
+        images::ImagePiece,
         markdown::Reading,
         methods::Methods,
         protocol::{Delta, Listing, LostListing, OutlineListing},
@@ -180,6 +181,19 @@ fn markdown_read(generator: &mut SchemaGenerator) -> Value {
     )
 }
 
+fn image(generator: &mut SchemaGenerator, id: &Value) -> Value {
+    let number = must::<usize>(generator, "image", "The number of the image in its question, from 1.");
+    let from = may::<usize>(generator, "from", "The first byte of the piece; 0 by default.");
+    method::<ImagePiece>(
+        generator,
+        "question_image",
+        "Returns a piece of an image of a question. A longer image takes several calls: each begins behind the last byte \
+        of the one before. Images are kept until their question is over.",
+        &[id, &number, &from],
+        &["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable"],
+    )
+}
+
 /// Returns the parameters of `question_history`.
 fn of_the_past(generator: &mut SchemaGenerator) -> Vec<Value> {
     let schema = HistoryParams::json_schema(generator).to_value();
@@ -191,7 +205,7 @@ fn of_the_past(generator: &mut SchemaGenerator) -> Vec<Value> {
     members.into_iter().map(param).collect()
 }
 
-fn lookups(generator: &mut SchemaGenerator) -> [Value; 7] {
+fn lookups(generator: &mut SchemaGenerator) -> [Value; 8] {
     let session = may::<String>(generator, "session", "Lists the questions of this session only.");
     let id = must::<String>(generator, "id", "The ID of the question, or a unique beginning of it.");
     let list = "Returns the open questions, oldest first.";
@@ -227,6 +241,7 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 7] {
             &[&id],
             &["not_found", "ambiguous", "unreached", "unavailable", "history_unavailable"],
         ),
+        image(generator, &id),
     ]
 }
 

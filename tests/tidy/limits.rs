@@ -26,15 +26,23 @@ fn time(time: Duration) -> String {
 }
 
 /// Returns the column with the limits, row by row.
-fn limits() -> [String; 16] {
+fn limits() -> [String; 17] {
     [
-        size(of::HOLD),
+        format!("{}; {}", size(of::HOLD), size(of::HOLD_QUESTION)),
         format!(
             "{}, {} fields, {} options per field, {} characters per text",
             size(of::QUESTION),
             of::FIELDS,
             of::OPTIONS,
             number(of::TEXT)
+        ),
+        format!(
+            "{} and {} pixels, {} and {}, {}",
+            size(of::IMAGE),
+            number(usize::try_from(of::IMAGE_PIXELS).expect("a number")),
+            of::IMAGES,
+            size(of::IMAGES_OF_QUESTION),
+            size(of::IMAGES_BYTES)
         ),
         size(of::ID),
         format!("{} each once compiled, {} bytes of text per answer", size(of::PATTERN), number(of::TEXT)),

@@ -54,6 +54,8 @@ pub const CALLS_PER_CONNECTION: usize = 32;
 pub const CALLS: usize = 512;
 /// Size of the texts of one call that reads Markdown. One that has more is refused.
 pub const MARKDOWN: usize = 256 * KIB;
+/// Bytes of an image in one reply. Whoever asks for a larger one asks again.
+pub const IMAGE_PIECE: usize = 192 * KIB;
 /// How much larger a tree can be than its text, as JSON: an item of a list, `- a`, has 4 bytes, and its nodes have 90.
 pub const TREE_PER_BYTE: usize = 32;
 /// Number of calls of a batch.
@@ -108,6 +110,8 @@ pub const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
 /// How long an agent may take to read an answer before its responder is told that it is not known whether it got it. It
 /// gets it all the same once it reads.
 pub const VERDICT: Duration = Duration::from_secs(12);
+/// How long an image may take to come from its bridge, which may be on another machine.
+pub const IMAGE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a command that shows all bridges waits after the last message of any of them. Then it shows what it has,
 /// and names the bridges that did not reply. On a busy machine, a process may not be scheduled for a second. The
 /// command does not wait for a bridge that is gone.

@@ -16,6 +16,8 @@ pub const READ: usize = 64 * KIB;
 pub const STREAM: usize = 4 * KIB;
 /// Length up to which an intercepted line is held as a whole. A longer line streams through.
 pub const HOLD: usize = MIB;
+/// The same of a request that may be a question: an image of [`IMAGE`] bytes fits into it.
+pub const HOLD_QUESTION: usize = 4 * MIB;
 /// Bytes of the bridge's own lines that may wait for a peer. With more, the peer that causes them is not read any more.
 /// This is more than [`HELD_BYTES`], so that prompts that are released together never stop the agent from being read.
 pub const OWN_LINES: usize = HELD_BYTES + HOLD;
@@ -76,7 +78,7 @@ pub const LOCATIONS: usize = 32;
 pub const DIFFS: usize = 32;
 /// Number of lines that say what a permission, or one of its options, allows beyond its act.
 pub const GRANTS: usize = 16;
-/// Size of a question's parameters.
+/// Size of a question's parameters, beside the data of images.
 pub const QUESTION: usize = 256 * KIB;
 /// Number of open questions of one session.
 pub const OPEN_PER_SESSION: usize = 64;
@@ -95,6 +97,23 @@ pub const EVENTS: usize = REMEMBERED;
 /// Size of all remembered events. The last one is remembered even if it is larger. This is more than
 /// [`REMEMBERED_BYTES`], so that followers get all that is remembered.
 pub const EVENTS_BYTES: usize = 4 * MIB;
+
+// Images.
+
+/// Bytes of an image. A screenshot of a large display has less.
+pub const IMAGE: usize = 3 * MIB;
+/// Number of images of a question.
+pub const IMAGES: usize = 8;
+/// Bytes of all images of a question.
+pub const IMAGES_OF_QUESTION: usize = 6 * MIB;
+/// Pixels of an image: a browser needs four bytes of memory for each, whatever the size of the file.
+pub const IMAGE_PIXELS: u64 = 40_000_000;
+/// Pixels of a side of an image. Browsers and graphics cards draw no longer ones.
+pub const IMAGE_SIDE: u32 = 16_384;
+/// Bytes of what an asker says of an image. More is cut.
+pub const IMAGE_DESCRIPTION: usize = 300;
+/// Bytes of the images of all open questions of one asker. One that does not fit is left out.
+pub const IMAGES_BYTES: usize = 16 * MIB;
 
 // What led to a question.
 

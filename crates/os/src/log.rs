@@ -40,8 +40,8 @@ pub use rotation::{bound_stderr, open_bounded};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
-/// Bytes of the lines that may wait to be written: at the level `trace`, one has up to 1 MiB.
-const WAITING_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of the lines that may wait to be written: at the level `trace`, one has up to 4 MiB.
+const WAITING_BYTES: usize = 8 * 1024 * 1024;
 
 /// The log's file could not be opened.
 #[derive(Debug, Error)]

@@ -1,7 +1,7 @@
-//! Questions over REST: listing, answering, rejecting and extending them, and what led to each. Asking them, and waiting for one, is left to
+//! Questions over REST: listing, answering, rejecting and extending them, what led to each, and its images. Asking them, and waiting for one, is left to
 //! `asking.rs`. Most paths and bodies are those of the first generation.
 
-use std::{collections::BTreeMap, iter, num::NonZeroU64, time::Duration};
+use std::{collections::BTreeMap, iter, num::NonZeroU64, sync::Arc, time::Duration};
 
 use askbridge_control::{
     inbox::{Inbox, PROTOCOL},
@@ -10,7 +10,7 @@ use askbridge_control::{
 use askbridge_core::{
     desk::{QuestionId, Record, Refusal, Submission},
     question::{
-        Comment, Provenance, Responder,
+        Comment, Image, ImageFormat, Provenance, Responder,
         comments::{with_answer, with_reason},
         input::ReplyInput,
     },
@@ -19,7 +19,10 @@ use axum::{
     Router,
     body::Bytes,
     extract::{Path, Query, State, rejection::QueryRejection},
-    http::{HeaderMap, StatusCode},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    },
     response::Response,
     routing::{get, post},
 };
@@ -32,6 +35,7 @@ use super::{
     problem::Problem,
     stream,
 };
+use crate::limits::REPLY_WINDOW;
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
@@ -71,6 +75,7 @@ pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
         routes
             .route(one, get(asking::show).delete(asking::withdraw))
             .route(&format!("{one}/context"), get(context))
+            .route(&format!("{one}/images/{{number}}"), get(image))
             .route(&format!("{one}/reply"), post(reply))
             .route(&format!("{one}/reject"), post(reject))
             .route(&format!("{one}/extend"), post(extend))
@@ -121,6 +126,42 @@ async fn context<I: Inbox>(
 ) -> Result<Response, Problem> {
     let record = find(&app, &name).await?;
     Ok(stream::json(app.inbox.context(&record).await?))
+}
+
+/// An image by its number in its question, from 1.
+#[derive(Deserialize)]
+struct ImagePath {
+    number: String,
+}
+
+/// Returns an image.
+async fn image<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<QuestionPath>,
+    Path(ImagePath { number }): Path<ImagePath>,
+) -> Result<Response, Problem> {
+    let record = find(&app, &name).await?;
+    let number = number.parse().map_err(|_| Refusal::NotFound)?;
+    // A format of another version may be anything.
+    let is_known = |image: &&Image| !matches!(image.format, ImageFormat::Other(_));
+    let known = record.image(number).filter(is_known).ok_or(Refusal::NotFound)?;
+    let data = app.inbox.image(&record, number).await?;
+    Ok(image_response(known, data))
+}
+
+fn image_response(image: &Image, data: Arc<Vec<u8>>) -> Response {
+    let length = data.len();
+    // The window is the room that a reply may take of a client that does not read.
+    let windows = (0..length)
+        .step_by(REPLY_WINDOW)
+        .map(move |from| Bytes::copy_from_slice(&data[from..length.min(from + REPLY_WINDOW)]));
+    let mut response = Response::new(stream::body(windows));
+    let headers = response.headers_mut();
+    let kind = HeaderValue::from_str(image.format.name());
+    headers.insert(CONTENT_TYPE, kind.unwrap_or(HeaderValue::from_static("application/octet-stream")));
+    headers.insert(CONTENT_LENGTH, length.into());
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox"));
+    response
 }
 
 async fn reply<I: Inbox>(

@@ -143,6 +143,12 @@ export class Askbridge {
     return this.#http.call<QuestionContext>(pathOf(id, "context"), { ...options, isSafe: true });
   }
 
+  /** Returns an image of a question, by its number from 1. Images are kept until their question is over. */
+  imageOfQuestion(id: string, image: number, options: Cancel = {}): Promise<Blob> {
+    const read = (response: Response) => response.blob();
+    return this.#http.call<Blob>(pathOf(id, `images/${image}`), { ...options, isSafe: true, read });
+  }
+
   /** Waits until a question is over, and returns how it ended. It may be over already. */
   async waitFor(id: string, options: Cancel = {}): Promise<Outcome> {
     const { signal } = options;

@@ -24,6 +24,8 @@ export interface Call {
   isSafe?: boolean;
   /** Whether the response comes only when a person has answered. */
   isLong?: boolean;
+  /** Reads a response: as JSON by default. */
+  read?: (response: Response) => Promise<unknown>;
 }
 
 /** How long one attempt may take, and how long a request is repeated. */
@@ -50,7 +52,7 @@ export class Http {
       const limit = new Limit(call.signal, call.isLong ? undefined : ATTEMPT);
       try {
         const response = await this.open(path, { ...call, signal: limit.signal });
-        return (response.status === 204 ? undefined : await jsonOf(response)) as T;
+        return (response.status === 204 ? undefined : await (call.read ?? jsonOf)(response)) as T;
       } catch (error) {
         call.signal?.throwIfAborted();
         const known = error instanceof AskbridgeError ? error : undefined;

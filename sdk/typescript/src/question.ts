@@ -92,6 +92,11 @@ export class Question {
     return this.hasContext ? this.#inbox.contextOfQuestion(this.id, options) : { words: "", calls: [] };
   }
 
+  /** Returns an image of the question, by its number from 1, while the question is open. `images` says which there are. */
+  image(number: number, options?: Cancel): Promise<Blob> {
+    return this.#inbox.imageOfQuestion(this.id, number, options);
+  }
+
   /** Waits until the question is over, and returns how it ended. */
   settled(options?: Cancel): Promise<Outcome> {
     return this.#inbox.waitFor(this.id, options);

@@ -119,9 +119,35 @@ export interface QuestionBody {
   toolCallId?: string;
   /** The pages that the asker wants the person to open before the answer. Only the person opens them. */
   links?: Link[];
+  /** The images that the asker sent. `Question.image()` returns the data of one. */
+  images?: Image[];
   /** What the agent sent and no responder can show, each as a sentence: `1 image is not shown`. */
   unshown?: string[];
 }
+
+/** An image of a question. */
+export interface Image {
+  /** Its format, by its own first bytes and not by what its asker says. */
+  type: ImageFormat;
+  /** The size of its data, in bytes. */
+  bytes: number;
+  /** Its width, in pixels. */
+  width: number;
+  /** Its height, in pixels. */
+  height: number;
+  /** The SHA-256 of its data. */
+  digest: string;
+  /** What its asker says of it: a description, the name of its file, the option that it belongs to. */
+  description?: string;
+  /** Its data as Base64. Only what is asked has it: a question that is open tells it by request. */
+  data?: string;
+}
+
+/** The format of an image, as a MIME type. */
+export type ImageFormat = KnownImageFormat | Other;
+
+/** The formats that this version knows. */
+export type KnownImageFormat = "image/png" | "image/jpeg" | "image/webp" | "image/gif";
 
 /** A page that the person is asked to open. */
 export interface Link {

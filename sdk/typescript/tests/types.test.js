@@ -28,7 +28,7 @@ const LEFT_OUT = new Set(["NewQuestion.wait"]);
 const OVERRIDES = { "NewQuestion.fields": "Exclude<c.Field, c.UnknownField>[]" };
 /** What is done with an operation, or why it is left out. */
 const OPERATIONS = {
-  followEvents: "events", listQuestions: "questions", askQuestion: "ask", getQuestion: "question", getQuestionContext: "contextOfQuestion", answerQuestion: "replyQuestion",
+  followEvents: "events", listQuestions: "questions", askQuestion: "ask", getQuestion: "question", getQuestionContext: "contextOfQuestion", getQuestionImage: "imageOfQuestion", answerQuestion: "replyQuestion",
   rejectQuestion: "rejectQuestion", extendQuestion: "extendQuestion", listHistory: "waitFor",
   withdrawQuestion: "withdrawQuestion", consumeApproval: "consumeApproval", reportOutcome: "reportOutcome",
 };

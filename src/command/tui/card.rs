@@ -23,6 +23,7 @@ use super::{
 };
 use crate::present::{
     answer::{settlement, value_of},
+    images,
     passage::PlacedLine,
     subject,
     text::{self, page, span},
@@ -182,6 +183,9 @@ impl CardWriter {
         }
         for link in &question.links {
             self.text(&page(link), 0, own);
+        }
+        for image in images::lines(question) {
+            self.text(&image, 0, own);
         }
         for sentence in &question.unshown {
             self.text(&format!("! {sentence}"), 0, self.theme.warning());

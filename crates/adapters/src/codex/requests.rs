@@ -88,6 +88,8 @@ impl Requests {
             self.last += 1;
             let context = self.context(&request.place);
             effects.push_back(Effect::Open(self.last, request.question.clone(), request.kept(), context));
+            // The desk has them from now on. What is amended is a change of files, which has none.
+            request.question.images.clear();
             self.open.insert(self.last, request);
         }
     }

@@ -118,6 +118,20 @@ pub trait Inbox: Clone + Send + Sync + 'static {
         future::ready(Ok(record.context.clone().unwrap_or_default()))
     }
 
+    /// Returns the data of an image of a question. The images are numbered from 1.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such image, or not any more: an image is kept until its question is over. `Unavailable`
+    /// if the process that has the question cannot be asked.
+    fn image(
+        &self,
+        record: &Record,
+        number: usize,
+    ) -> impl Future<Output = Result<Arc<Vec<u8>>, Refusal>> + Send {
+        let data = record.image(number).and_then(|image| image.data.get());
+        future::ready(data.ok_or(Refusal::NotFound))
+    }
+
     /// Returns the questions that were settled last and are still remembered, latest first: at most `limit`, and
     /// no more bytes than one inbox remembers.
     fn settled(&self, limit: usize) -> impl Future<Output = Vec<Arc<Record>>> + Send {

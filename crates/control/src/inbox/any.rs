@@ -35,6 +35,9 @@ pub trait AnyInbox: fmt::Debug + Send + Sync {
     fn look_up<'a>(&'a self, typed: &'a IdPrefix) -> BoxFuture<'a, Result<Arc<Record>, Refusal>>;
     /// See [`Inbox::context`].
     fn context<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Arc<Context>, Refusal>>;
+    /// See [`Inbox::image`].
+    fn image<'a>(&'a self, record: &'a Record, number: usize)
+    -> BoxFuture<'a, Result<Arc<Vec<u8>>, Refusal>>;
     /// See [`Inbox::settled`].
     fn settled(&self, limit: usize) -> BoxFuture<'_, Vec<Arc<Record>>>;
     /// See [`Inbox::lost`].
@@ -73,6 +76,14 @@ impl<I: Inbox + fmt::Debug> AnyInbox for I {
 
     fn context<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Arc<Context>, Refusal>> {
         Inbox::context(self, record).boxed()
+    }
+
+    fn image<'a>(
+        &'a self,
+        record: &'a Record,
+        number: usize,
+    ) -> BoxFuture<'a, Result<Arc<Vec<u8>>, Refusal>> {
+        Inbox::image(self, record, number).boxed()
     }
 
     fn settled(&self, limit: usize) -> BoxFuture<'_, Vec<Arc<Record>>> {

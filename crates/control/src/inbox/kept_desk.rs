@@ -35,8 +35,14 @@ impl LocalDesk {
     ///
     /// # Errors
     /// As those of [`LocalDesk::open`].
-    pub(super) fn draft(&self, number: u64, question: Question) -> Result<Record, Refusal> {
+    pub(super) fn draft(&self, number: u64, mut question: Question) -> Result<Record, Refusal> {
         question.check_limits().map_err(Refusal::BadQuestion)?;
+        // The journal, which keeps the question over restarts, has no images.
+        if !question.images.is_empty() {
+            question.images.clear();
+            let sentence = "its images are not shown: only a question that its asker waits for has them";
+            question.unshown.push(sentence.to_owned());
+        }
         let question = self.complete(question);
         let state = self.lock();
         let weight = state.desk.weigh(&question, 0);

@@ -159,6 +159,7 @@ impl LocalDesk {
 
     /// Decides the risk of a question. The desk must not be locked, since this looks at the file system.
     pub(super) fn complete(&self, mut question: Question) -> Arc<Question> {
+        self.lock().desk.fit_images(&mut question);
         guard::assess(&mut question);
         let mut question = self.shared.store.look(&question).unwrap_or(question);
         question.shrink_to_fit();

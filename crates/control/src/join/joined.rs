@@ -282,10 +282,7 @@ impl Inbox for JoinedInbox {
         let Some(peer) = peer.filter(|_| self.shows(&link)) else {
             return self.judge(id, &submission).await;
         };
-        let patience = match link {
-            LinkName::Bridge(_) => limits::VERDICT,
-            LinkName::Machine(_) | LinkName::Elsewhere | LinkName::Dialed => limits::remote::VERDICT,
-        };
+        let patience = if link.is_here() { limits::VERDICT } else { limits::remote::VERDICT };
         match self.submit_over(&peer, id, submission, by, patience).await {
             Ok(record) => Ok(record),
             Err(CallError::Refused(refusal)) => Err(refusal),
@@ -359,6 +356,10 @@ impl Inbox for JoinedInbox {
 
     async fn context(&self, record: &Record) -> Result<Arc<Context>, Refusal> {
         self.led_to(record).await
+    }
+
+    async fn image(&self, record: &Record, number: usize) -> Result<Arc<Vec<u8>>, Refusal> {
+        self.image_of(record, number).await
     }
 
     async fn lost(&self) -> Result<Vec<LostQuestion>, Refusal> {

@@ -176,6 +176,18 @@ impl Peer {
         }
     }
 
+    /// Returns an image of a question: see [`Inbox::image`](crate::inbox::Inbox::image).
+    pub(super) async fn image(&self, record: &Record, number: usize) -> Result<Arc<Vec<u8>>, CallError> {
+        match self {
+            Peer::Connected(client) => client.image(&record.id, number).await.map(Arc::new),
+            Peer::Within(within) => {
+                let known = within.inbox.look_up(&within.there(&IdPrefix::from(&record.id))).await;
+                let known = known.map_err(|refusal| within.refused(refusal))?;
+                within.inbox.image(&known, number).await.map_err(|refusal| within.refused(refusal))
+            }
+        }
+    }
+
     /// See [`Client::settled`].
     pub(super) async fn settled(&self, limit: usize) -> Result<Vec<Arc<Record>>, CallError> {
         match self {

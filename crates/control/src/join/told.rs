@@ -1,11 +1,11 @@
 //! What only the bridge of a question can tell, and is asked for when somebody wants to know it: what led to the question,
-//! and whether a person is looking.
+//! its images, and whether a person is looking.
 
 use std::sync::Arc;
 
 use askbridge_core::{
     desk::{BridgeName, Record, Refusal},
-    question::Context,
+    question::{Context, Image},
 };
 use tokio::time::timeout;
 
@@ -27,6 +27,22 @@ impl JoinedInbox {
         match timeout(limits::HANDSHAKE_TIMEOUT, peer.context(record)).await {
             Ok(Err(CallError::Refused(Refusal::NotFound))) => Ok(Arc::default()),
             told => Ok(told.unwrap_or(Err(CallError::Gone))?),
+        }
+    }
+
+    /// Returns an image of a question. It may come from another machine, so that it is looked at again.
+    pub(super) async fn image_of(&self, record: &Record, number: usize) -> Result<Arc<Vec<u8>>, Refusal> {
+        let image = record.image(number).filter(|_| record.is_open()).ok_or(Refusal::NotFound)?;
+        if let Some(data) = image.data.get() {
+            return Ok(data);
+        }
+        let (link, peer) = self.connections().peer_of(&record.bridge);
+        let peer = peer.filter(|_| self.shows(&link)).ok_or(Refusal::Unavailable)?;
+        let data = timeout(limits::IMAGE_TIMEOUT, peer.image(record, number)).await;
+        let data = data.unwrap_or(Err(CallError::Gone))?;
+        match Image::of(data.to_vec(), image.description.clone()) {
+            Ok(read) if read == *image => Ok(data),
+            _ => Err(Refusal::Unavailable),
         }
     }
 

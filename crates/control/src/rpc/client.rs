@@ -7,7 +7,7 @@ use std::{io, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
-    question::{Context, Provenance, Question, input::AnswerInput},
+    question::{Context, Provenance, Question, image::from_base64, input::AnswerInput},
     wire,
 };
 use jsonrpsee::core::{
@@ -30,6 +30,7 @@ pub use super::line::{
 };
 use super::{
     history::{HistoryListing, HistoryParams},
+    images::ImagePiece,
     line::{Line, ReadHalf, WriteHalf, why},
     method,
     on_machine::OnMachine,
@@ -184,6 +185,27 @@ impl Client {
         let context: CallReply<Context> =
             self.call(method::CONTEXT, params([("id", json(&id.to_string()))])).await?;
         Ok(context.value.unwrap_or_default())
+    }
+
+    /// Returns the data of an image of a question. The images are numbered from 1.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such image, or not any more.
+    pub async fn image(&self, id: &QuestionId, number: usize) -> Result<Vec<u8>, CallError> {
+        let id = self.there(&IdPrefix::from(id)).to_string();
+        let mut data: Vec<u8> = Vec::new();
+        loop {
+            let named = [("id", json(&id)), ("image", json(&number)), ("from", json(&data.len()))];
+            let reply: CallReply<ImagePiece> = self.call(method::IMAGE, params(named)).await?;
+            let piece = reply.value.ok_or(CallError::Gone)?;
+            let more = from_base64(&piece.data).filter(|more| !more.is_empty()).ok_or(CallError::Gone)?;
+            data.extend(more);
+            match data.len() {
+                length if length > limits::IMAGE => return Err(CallError::Gone),
+                length if length >= piece.bytes => return Ok(data),
+                _ => {}
+            }
+        }
     }
 
     /// Returns the questions that were settled last and that the bridge still remembers, latest first.

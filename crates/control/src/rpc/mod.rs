@@ -8,6 +8,7 @@ pub mod deferrals;
 pub mod deferred;
 pub mod history;
 pub mod host;
+pub mod images;
 mod kept;
 mod line;
 mod lookup;

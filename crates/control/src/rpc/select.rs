@@ -96,6 +96,10 @@ impl Inbox for OneMachine {
         self.0.context(record).await
     }
 
+    async fn image(&self, record: &Record, number: usize) -> Result<Arc<Vec<u8>>, Refusal> {
+        self.0.image(record, number).await
+    }
+
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
         self.0.settled(limit).await
     }

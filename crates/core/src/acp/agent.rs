@@ -10,7 +10,7 @@ use super::{
     tool_calls::CallUpdate,
 };
 use crate::{
-    desk::{Opening, Refusal},
+    desk::Opening,
     dialect::{
         self, AgentQuestion, ReplyFormat, ShownBy,
         permission::{self, Protocol},
@@ -198,6 +198,7 @@ impl Core {
         question.session = question.session.take().or_else(|| self.session_of(&question));
         let folder = question.session.as_deref().and_then(|session| self.sessions.folder(session));
         (question.agent, question.project) = (self.agent.clone(), folder.cloned());
+        self.base.desk.fit_images(&mut question);
         // The risk depends on the updates of the tool call and on the session's folder: both are known only now.
         guard::assess(&mut question);
         question.shrink_to_fit();
@@ -223,21 +224,6 @@ impl Core {
         };
         permission::complete(permission, self.tool_calls.updates(&session, &id), is_titled);
         self.tool_calls.asked(&session, &id, self.turns.runs_in(&session));
-    }
-
-    /// Returns how many bytes a question counts for, if there is room for it.
-    fn weigh(&self, id: &str, question: &Question, line: &Line) -> Result<usize, String> {
-        if id.len() > limits::ID {
-            return Err(format!("its request id is longer than {} bytes", limits::ID));
-        }
-        let bytes = match question.purpose {
-            // Only the parts of its parameters that fit the limits of a subject are kept.
-            Purpose::Permission => 0,
-            _ => line.message().and_then(|message| message.params).map_or(0, <[u8]>::len),
-        };
-        let weight = self.base.desk.weigh(question, bytes);
-        let room = self.base.desk.check_room(question.session.as_deref(), weight);
-        room.map(|()| weight).map_err(|full: Refusal| full.to_string())
     }
 
     /// Finds the session of a question that does not name it: that of its tool call, or of the request that it
@@ -271,6 +257,8 @@ impl Core {
         let context = self.base.heard.before(&question);
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere, context };
         let number = self.base.desk.open(opening, now);
+        // The desk has the data of its images from now on.
+        let question = self.base.desk.get(number).map_or(question, |record| Arc::clone(&record.question));
         self.base.tell();
         let in_turn = question.session.as_deref().is_some_and(|session| self.turns.runs_in(session));
         let crosses = question.purpose == Purpose::Permission && self.is_cancelled(&question);

@@ -41,6 +41,7 @@ impl Core {
             None => permission::is_cut(&mut question),
         }
         let is_marked = question.dangerous;
+        self.base.desk.fit_images(&mut question);
         guard::assess(&mut question);
         if question == *open.question {
             return;
@@ -51,6 +52,8 @@ impl Core {
         let weight = self.base.desk.weigh(&question, 0) + self.base.desk.weigh(&first, 0);
         match self.base.desk.amend(number, Arc::clone(&question), weight) {
             Ok(()) => {
+                let question =
+                    self.base.desk.get(number).map_or(question, |record| Arc::clone(&record.question));
                 if let Some(open) = self.pending.get_mut(number) {
                     open.amended = Some(Amended { first, at: now });
                     (open.question, open.is_marked) = (question, is_marked);

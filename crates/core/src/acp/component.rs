@@ -215,9 +215,7 @@ impl Component {
                 }
                 vec![Action::Forward]
             }
-            Verdict::Intercept | Verdict::InterceptBeginning => {
-                protocol::handle_line(&mut link.core, from, line, now)
-            }
+            _ => protocol::handle_line(&mut link.core, from, line, now),
         };
         for action in actions {
             match action {

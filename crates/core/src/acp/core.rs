@@ -1,5 +1,5 @@
-//! The state of ACP between an agent and a client, and what its parts share: made-up IDs, and the report that a
-//! question was not answered. How bytes become lines, and where they go, is left to the engine and to `component.rs`.
+//! The state of ACP between an agent and a client, and what its parts share: made-up IDs, what a question counts for, and
+//! the report that it was not answered. How bytes become lines, and where they go, is left to the engine and to `component.rs`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,8 +15,9 @@ use super::{
 };
 use crate::{
     dialect::permission::Protocol,
-    engine::{Action, Base, Output, Sessions, UnansweredReason},
-    question::Reason,
+    engine::{Action, Base, Line, Output, Sessions, UnansweredReason},
+    limits,
+    question::{Image, Purpose, Question, Reason},
     wire::id::RequestId,
 };
 
@@ -93,5 +94,24 @@ impl Core {
         if left {
             self.hint(number, now);
         }
+    }
+
+    /// Returns how many bytes a question counts for, if there is room for it.
+    pub(super) fn weigh(&self, id: &str, question: &Question, line: &Line) -> Result<usize, String> {
+        if id.len() > limits::ID {
+            return Err(format!("its request id is longer than {} bytes", limits::ID));
+        }
+        let bytes = match question.purpose {
+            // Only the parts of its parameters that fit the limits of a subject are kept.
+            Purpose::Permission => 0,
+            // The desk counts images on their own.
+            _ => {
+                let params = line.message().and_then(|message| message.params).map_or(0, <[u8]>::len);
+                params.saturating_sub(question.images.iter().map(Image::encoded).sum())
+            }
+        };
+        let weight = self.base.desk.weigh(question, bytes);
+        let room = self.base.desk.check_room(question.session.as_deref(), weight);
+        room.map(|()| weight).map_err(|full| full.to_string())
     }
 }

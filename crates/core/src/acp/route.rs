@@ -91,10 +91,10 @@ impl Core {
                 self.tool_calls.judge(line, || self.pending.waits_for_call())
             };
         }
-        if method.is(CANCEL_REQUEST)
-            || dialect::may_ask(&method)
-            || unread::seems_to_ask(|ending| method.ends_with(ending))
-        {
+        if dialect::may_ask(&method) {
+            return Verdict::InterceptQuestion;
+        }
+        if method.is(CANCEL_REQUEST) || unread::seems_to_ask(|ending| method.ends_with(ending)) {
             return Verdict::Intercept;
         }
         if !self.pending.has_settled() {

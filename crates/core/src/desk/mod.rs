@@ -5,6 +5,7 @@ pub mod callbacks;
 mod contexts;
 pub mod event;
 pub mod id;
+mod images;
 pub mod input;
 #[cfg(test)]
 mod model;

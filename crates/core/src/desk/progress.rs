@@ -124,6 +124,7 @@ impl Desk {
         }
         self.weight = self.weight - entry.weight + weight;
         entry.weight = weight;
+        let question = self.keep_images(number, question);
         self.change(number, |record| {
             record.question = question;
             record.edition = record.edition.saturating_add(1);
@@ -205,6 +206,7 @@ impl Desk {
         let Stage::Delivering { .. } = self.open.get(&number)?.stage else { return None };
         let entry = self.open.remove(&number)?;
         self.weight -= entry.weight;
+        self.images.remove(&number);
         self.changed.insert(number);
         Some(*entry)
     }

@@ -11,7 +11,8 @@ use super::{BridgeName, QuestionId, Timestamp};
 use crate::{
     dialect::program,
     question::{
-        Allowed, Answer, Context, Outcome, Provenance, Purpose, Question, encoding::open_enum, json_text,
+        Allowed, Answer, Context, Image, Outcome, Provenance, Purpose, Question, encoding::open_enum,
+        json_text,
     },
 };
 
@@ -116,6 +117,11 @@ impl Record {
     pub fn after(mut self, context: Option<Arc<Context>>) -> Self {
         (self.has_context, self.context) = (context.is_some(), context);
         self
+    }
+
+    /// Returns an image of its question. They are numbered from 1.
+    pub fn image(&self, number: usize) -> Option<&Image> {
+        self.question.images.get(number.checked_sub(1)?)
     }
 
     /// Returns the record with this settlement, in which secrets are redacted.

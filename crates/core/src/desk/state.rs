@@ -39,6 +39,7 @@ pub struct Desk {
     /// When the next warning or deadline of each question is due.
     pub(super) timers: BTreeSet<(Duration, u64)>,
     pub(super) memory: SettledQuestions,
+    pub(super) images: BTreeMap<u64, Vec<Arc<Vec<u8>>>>,
     /// The questions that changed since the last [`Desk::take_changes`]. Each is in `open`, `memory` or `shown`, which
     /// bounds their number.
     pub(super) changed: BTreeSet<u64>,
@@ -89,6 +90,7 @@ impl Desk {
             most,
             last: 0,
             open: BTreeMap::new(),
+            images: BTreeMap::new(),
             weight: 0,
             timers: BTreeSet::new(),
             changed: BTreeSet::new(),
@@ -187,10 +189,10 @@ impl Desk {
         let Opening { question, weight, timeout, elsewhere, context } = opening;
         self.last = self.last.max(number);
         let context = context.and_then(|context| self.fitting(context));
-        let mut record = Record::new(self.id(number), question, self.at(since)).after(context);
-        record.elsewhere = elsewhere;
+        let question = self.keep_images(number, question);
+        let record = Record::new(self.id(number), question, self.at(since)).after(context);
         let entry = Entry {
-            record: Arc::new(record),
+            record: Arc::new(Record { elsewhere, ..record }),
             since,
             weight,
             deadline: None,

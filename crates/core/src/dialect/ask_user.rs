@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use super::{
     agent_dialect::{AgentDialect, Rejection, ShownBy},
+    unshown::is_too_long,
     values::{join, json},
 };
 use crate::{
-    limits,
     question::{Answer, Field, FieldOption, Kind, Origin, Question, Value},
     wire::{method::ASK_USER, scan::Text},
 };
@@ -53,7 +53,7 @@ impl AgentDialect for AskUserReply {
 
     fn read(_method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Question, Self)>, String> {
         // The client may know a request that the bridge does not.
-        if params.len() > limits::QUESTION {
+        if is_too_long(params) {
             return Ok(None);
         }
         Ok(one(params, fallback_id).or_else(|| several(params, fallback_id)))

@@ -18,6 +18,7 @@ pub mod elicitation;
 pub mod grok;
 pub mod kiro;
 pub mod mcp;
+mod media;
 mod once;
 pub mod opencode;
 pub mod permission;

@@ -10,12 +10,13 @@ use serde::{
 };
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::unshown::is_too_long;
 use crate::{limits, question::FieldOption};
 
 /// Reads `params` as `T`. The error names the mistake and its place.
 pub(super) fn read_params<T: DeserializeOwned>(params: &[u8]) -> Result<T, String> {
     let most = limits::QUESTION;
-    if params.len() > most {
+    if is_too_long(params) {
         return Err(format!("a question has at most {most} bytes, this one has {}", params.len()));
     }
     check_object(params)?;

@@ -48,7 +48,9 @@ impl<S: HostProtocol> Core<S> {
     /// Returns the action for a line of this peer, or for the beginning of a long one.
     pub(super) fn judge(&self, from: Peer, line: &[u8]) -> Verdict {
         let intercepts = match (self.protocol.glance(from, line), from) {
-            (LineClass::Look, _) => true,
+            // The agent's requests are among them.
+            (LineClass::Look, Peer::Agent) => return Verdict::InterceptQuestion,
+            (LineClass::Look, Peer::Client) => true,
             (LineClass::LookWhileOpen, _) => self.pending.len() > 0,
             (LineClass::Ordinary, _) => false,
             (LineClass::Call(length), Peer::Client) => return Verdict::ForwardAlike(length),
@@ -163,6 +165,8 @@ impl<S: HostProtocol> Core<S> {
         let context = self.base.heard.before(&question);
         let opening = Opening { question: Arc::clone(&question), weight, timeout, elsewhere: false, context };
         let number = self.base.desk.open(opening, now);
+        // The desk has the data of its images from now on.
+        let question = self.base.desk.get(number).map_or(question, |record| Arc::clone(&record.question));
         self.base.tell();
         self.pending.open(number, OpenQuestion { id: RequestId::new(&id), question, amendable, reply });
     }
@@ -212,6 +216,7 @@ impl<S: HostProtocol> Core<S> {
         question.project = folder.cloned();
         let agent = self.base.introductions().agent.as_ref().and_then(|agent| agent.name.as_deref());
         question.agent = Some(agent.unwrap_or(S::AGENT).into());
+        self.base.desk.fit_images(&mut question);
         guard::assess(&mut question);
         question.shrink_to_fit();
         question

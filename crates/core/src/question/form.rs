@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Action, FieldOption, Link, Role,
+    Action, FieldOption, Image, Link, Role,
     classification::{Origin, Purpose, Risk},
     field::{Field, check_text},
     formats::Patterns,
@@ -64,6 +64,9 @@ pub struct Question {
     /// The pages that the asker wants the person to open before the answer. Only the person opens them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
+    /// The images that the asker sent. Their data is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// What the agent sent and no responder can show, each as a sentence: `1 image is not shown`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unshown: Vec<String>,
@@ -124,6 +127,7 @@ impl Question {
             action: None,
             schema: None,
             links: Vec::new(),
+            images: Vec::new(),
             unshown: Vec::new(),
             origin,
             dangerous: false,
@@ -172,6 +176,9 @@ impl Question {
         check_text("questionId", &self.id)?;
         check_text("sessionId", self.session.as_deref().unwrap_or_default())?;
         check_text("toolCallId", self.tool_call.as_deref().unwrap_or_default())?;
+        if self.images.len() > limits::IMAGES {
+            return Err(format!("a question must have at most {} images", limits::IMAGES));
+        }
         for (index, field) in self.fields.iter().enumerate() {
             field.check_limits()?;
             // An answer refers to its fields by name.

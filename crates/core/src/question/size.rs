@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Answer, Diff, Field, FieldOption, Kind, Outcome, Provenance, Question, Subject, Value};
+use super::{Answer, Diff, Field, FieldOption, Image, Kind, Outcome, Provenance, Question, Subject, Value};
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
 /// test compares each with the largest possible part.
 const QUESTION: usize = 495;
 const LINK: usize = 20;
+const IMAGE: usize = 120;
 const SUBJECT: usize = 265;
 const DIFF: usize = 66;
 const FIELD: usize = 400;
@@ -53,6 +54,7 @@ impl Question {
         let subject = self.subject.as_deref().map_or(0, subject);
         let unshown = self.unshown.iter().map(|line| text(line)).sum::<usize>();
         let links = self.links.iter().map(|link| LINK + text(&link.url) + text(&link.host)).sum::<usize>();
+        let images = self.images.iter().map(image).sum::<usize>();
         let texts = [id, message]
             .into_iter()
             .chain([session, request, title, submit, tool_call, reason].into_iter().flatten());
@@ -66,6 +68,7 @@ impl Question {
             + fields
             + subject
             + unshown
+            + images
             + links
             + json
     }
@@ -174,6 +177,11 @@ fn option(option: &FieldOption) -> usize {
         + grants
 }
 
+/// The data of an image is in the JSON of what is asked alone, and the desk counts it on its own.
+fn image(image: &Image) -> usize {
+    IMAGE + image.format.name().len() + text(&image.digest) + optional(image.description.as_ref())
+}
+
 fn optional(optional: Option<&String>) -> usize {
     optional.map_or(0, |it| text(it))
 }
@@ -201,7 +209,10 @@ mod tests {
         let most = question.most_json();
         let parts = question.fields.iter().map(|field| 1 + field.kind.options().len()).sum::<usize>();
         assert!(json <= most, "{json} > {most}");
-        assert!(most <= json + QUESTION + SUBJECT + DIFF * 2 + FIELD * parts, "{most} is far above {json}");
+        assert!(
+            most <= json + QUESTION + SUBJECT + IMAGE + DIFF * 2 + FIELD * parts,
+            "{most} is far above {json}"
+        );
     }
 
     #[test]
@@ -237,6 +248,8 @@ mod tests {
                         "replaces": true }],
                     "patch": text, "plan": text, "content": text, "rawInput": text, "environment": text,
                     "grants": [text, text], "further": [text], "planFile": text, "unclear": text, "inputSaysMore": true },
+                "images": [{ "type": role, "bytes": u32::MAX, "width": u32::MAX, "height": u32::MAX, "digest": text,
+                    "description": text }],
                 "unshown": [text], "origin": role, "dangerous": false, "blocking": false, "timeoutMs": u64::MAX / 2, "notes": false,
             });
             held(&serde_json::from_value(question).expect("a question"));

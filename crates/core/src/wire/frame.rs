@@ -7,7 +7,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use memchr::{memchr, memchr_iter};
 
 use super::scan::behind_digits;
-use crate::limits::{HOLD, READ, STREAM};
+use crate::limits::{HOLD, HOLD_QUESTION, READ, STREAM};
 
 /// The verdict on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum Verdict {
     ForwardAlike(usize),
     /// It must be read as a whole.
     Intercept,
+    /// It must be read as a whole, and may have images in it: a longer one is held.
+    InterceptQuestion,
     /// It must be read, but its first [`STREAM`] bytes say all that is to be known. The verdict depends on no others.
     InterceptBeginning,
 }
@@ -26,12 +28,16 @@ pub enum Verdict {
 impl Verdict {
     /// Returns whether the line, or its beginning, must be read.
     pub fn intercepts(self) -> bool {
-        matches!(self, Verdict::Intercept | Verdict::InterceptBeginning)
+        matches!(self, Verdict::Intercept | Verdict::InterceptQuestion | Verdict::InterceptBeginning)
     }
 
     /// Returns how long a line may be to be held as a whole.
     fn holds(self) -> usize {
-        if self == Verdict::InterceptBeginning { STREAM } else { HOLD }
+        match self {
+            Verdict::InterceptBeginning => STREAM,
+            Verdict::InterceptQuestion => HOLD_QUESTION,
+            _ => HOLD,
+        }
     }
 }
 
@@ -56,7 +62,7 @@ enum Rest {
     Drop,
 }
 
-/// Cuts one direction's bytes into pieces. Holds at most [`HOLD`] bytes and one read.
+/// Cuts one direction's bytes into pieces. Holds at most [`HOLD_QUESTION`] bytes and one read.
 #[derive(Debug)]
 pub struct Splitter {
     buffer: BytesMut,
@@ -160,7 +166,7 @@ impl Splitter {
                 match judge(&buffer[run..end]) {
                     Verdict::Forward => {}
                     Verdict::ForwardAlike(length) => usual = Some(Beginning::new(&buffer[run..run + length])),
-                    verdict @ (Verdict::Intercept | Verdict::InterceptBeginning) => {
+                    verdict => {
                         return (run, Some((end, verdict.holds())));
                     }
                 }
@@ -323,6 +329,27 @@ mod tests {
         assert_eq!(feed(&mut splitter, b"?y"), [run(b"?y")]);
         assert_eq!(feed(&mut splitter, b"\n?z\n"), [run(b"\n"), line(b"?z\n")]);
         assert_eq!(splitter.lines(), 2);
+    }
+
+    #[test]
+    fn a_question_is_held_to_a_limit_of_its_own() {
+        let judge =
+            |line: &[u8]| if line.starts_with(b"?") { Verdict::InterceptQuestion } else { Verdict::Forward };
+        for chunk in [READ, HOLD, 2 * HOLD_QUESTION] {
+            for (length, is_whole) in [(HOLD + 1, true), (HOLD_QUESTION, true), (HOLD_QUESTION + READ, false)]
+            {
+                let bytes = [vec![b'?'; length - 1], b"\n".to_vec()].concat();
+                let mut splitter = Splitter::default();
+                let mut pieces = Vec::new();
+                for part in bytes.chunks(chunk) {
+                    splitter.space().extend_from_slice(part);
+                    pieces.extend(std::iter::from_fn(|| splitter.next(judge)));
+                }
+                let is_line = matches!(&pieces[..], [Piece::Line(line)] if line.len() == length);
+                assert_eq!(is_line, is_whole, "{length} bytes in chunks of {chunk}");
+                assert!(is_whole || matches!(&pieces[0], Piece::Head(head) if head.len() >= HOLD_QUESTION));
+            }
+        }
     }
 
     #[test]

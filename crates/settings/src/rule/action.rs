@@ -140,6 +140,9 @@ fn no_more_than_shown(question: &Question, answer: &Answer) -> Result<(), String
             }
         }
     }
+    if !question.images.is_empty() {
+        return Err("it has an image, which only a person sees".to_owned());
+    }
     question.unshown.first().map_or(Ok(()), |sentence| Err(sentence.clone()))
 }
 

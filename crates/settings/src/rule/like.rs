@@ -72,6 +72,8 @@ fn has_same(one: &Question, other: &Question) -> bool {
         && one.confirm == other.confirm
         && one.links.is_empty()
         && other.links.is_empty()
+        && one.images.is_empty()
+        && other.images.is_empty()
         && circumstances(one) == circumstances(other)
         && roles(one) == roles(other)
 }

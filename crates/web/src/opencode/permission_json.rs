@@ -6,7 +6,7 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 
 use askbridge_core::{
     desk::{Record, Timestamp},
-    question::{Diff, FieldOption, Question, Role, Subject},
+    question::{Diff, FieldOption, Image, Question, Role, Subject},
 };
 use serde::{Serialize, Serializer};
 
@@ -67,6 +67,9 @@ struct Metadata<'a> {
     command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<&'a Subject>,
+    /// What the images are, which no client of opencode shows: their data is asked for.
+    #[serde(skip_serializing_if = "<[Image]>::is_empty")]
+    images: &'a [Image],
     /// What the agent sent and no client can show, each as a sentence.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unshown: &'a [String],
@@ -126,6 +129,7 @@ impl<'a> Metadata<'a> {
             diff,
             command: subject.and_then(|subject| subject.command.as_deref()),
             subject,
+            images: &question.images,
             unshown: &question.unshown,
             dangerous: question.dangerous,
             options: options(question),

@@ -124,6 +124,13 @@ impl Inbox for Holder {
         Ok(Arc::new(asked.unwrap_or(Err(CallError::Gone))?))
     }
 
+    async fn image(&self, record: &Record, number: usize) -> Result<Arc<Vec<u8>>, Refusal> {
+        let client = self.connected().ok_or(Refusal::Unavailable)?;
+        let _turn = self.shared.turn.acquire().await;
+        let asked = timeout(limits::IMAGE_TIMEOUT, client.image(&record.id, number)).await;
+        Ok(Arc::new(asked.unwrap_or(Err(CallError::Gone))?))
+    }
+
     async fn settled(&self, limit: usize) -> Vec<Arc<Record>> {
         let _turn = self.shared.turn.acquire().await;
         self.shared.joined.settled(limit).await

@@ -11,8 +11,7 @@ use super::{
     tool_call::{self, ASK, EXIT_PLAN_MODE, ToolCall},
 };
 use crate::{
-    dialect::{agent_dialect::Rejection, permission::said},
-    limits,
+    dialect::{agent_dialect::Rejection, permission::said, unshown::is_too_long},
     question::{Answer, Outcome, Question, Reason},
     wire::scan,
 };
@@ -72,7 +71,7 @@ struct CanUseTool<'a> {
 ///
 /// Returns `None` for a request that is no question, is not understood, or exceeds the limits: it is left to the host.
 pub fn read(request: Request<'_>) -> Option<(Question, ControlReply)> {
-    if request.body.len() > limits::QUESTION {
+    if is_too_long(request.body) {
         return None;
     }
     let id = scan::text(request.id.as_bytes())?;

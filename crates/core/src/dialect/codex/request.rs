@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{
     dialect::{once, permission::PermissionDescription, unshown},
-    limits,
     question::{Question, Role, Subject},
 };
 
@@ -39,7 +38,7 @@ pub const METHODS: &[&str] =
 /// Returns `None` for a request that is no question, is not understood, or exceeds the limits: it is left to Codex'
 /// dialog.
 pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Option<(Question, CodexReply)> {
-    if params.len() > limits::QUESTION {
+    if unshown::is_too_long(params) {
         return None;
     }
     let (mut question, reply) = match method {
@@ -141,6 +140,7 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     use super::*;
+
     use crate::{
         dialect::{agent_dialect::Rejection, codex::file_change::complete},
         limits,

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     dialect::{elicitation::FormReply, unshown},
-    limits,
     question::{Outcome, Question},
 };
 
@@ -59,7 +58,7 @@ impl CopilotRequest {
         }
 
         let asked: RequestData<'_> =
-            serde_json::from_str(data).ok().filter(|_| data.len() <= limits::QUESTION)?;
+            serde_json::from_str(data).ok().filter(|_| !unshown::is_too_long(data.as_bytes()))?;
         let id = &*asked.request_id;
         match event {
             "elicitation.requested" => {

@@ -15,6 +15,7 @@ use crate::{
     dialect::{
         agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
         schema::{self, Property},
+        unshown::is_too_long,
         values::{check_object, explain, json},
     },
     limits,
@@ -51,7 +52,7 @@ pub fn read(method: &str, params: &[u8], fallback_id: &str) -> Result<Option<(Qu
     if !is_form(params) {
         return Ok(None);
     }
-    if params.len() > limits::QUESTION {
+    if is_too_long(params) {
         return Err(format!("a form has at most {} bytes, this one has {}", limits::QUESTION, params.len()));
     }
     check_object(params)?;

@@ -60,7 +60,7 @@ impl OpencodeRequest {
     }
 
     fn read(json: &str, is_permission: bool, read: impl Fn(&str) -> Option<Question>) -> Option<Self> {
-        let mut question = Some(json).filter(|json| json.len() <= limits::QUESTION).and_then(read)?;
+        let mut question = Some(json).filter(|json| !unshown::is_too_long(json.as_bytes())).and_then(read)?;
         unshown::add(&mut question, json.as_bytes());
         // opencode would respond to a call with an empty ID with its web page, and 200.
         is_id(&question.id).then_some(OpencodeRequest { question, is_permission })

@@ -13,7 +13,7 @@ use super::{
     wire::PermissionToolCall,
 };
 use crate::{
-    dialect::values,
+    dialect::{media::add_images, values},
     limits,
     question::{FieldOption, Question, Subject, subject::cut},
 };
@@ -30,7 +30,6 @@ pub fn amend(permission: &mut Question, first: &Question, update: &[u8], protoco
     let subject = permission.subject.get_or_insert_default();
     let is_untitled = permission.message == subject.untitled();
     let title = later.subject.title.clone();
-    add_lines(&mut permission.unshown, later.unshown);
     subject.replace(&asked, later.subject);
     match (title, protocol) {
         (Some(title), Protocol::V2) if !is_untitled => {
@@ -41,6 +40,8 @@ pub fn amend(permission: &mut Question, first: &Question, update: &[u8], protoco
         (None, _) => {}
     }
     subject.fit();
+    add_images(permission, later.images);
+    add_lines(&mut permission.unshown, later.unshown);
     if let Some(field) = permission.fields.first_mut() {
         field.label.clone_from(&permission.message);
     }

@@ -2,12 +2,11 @@
 //!
 //! Source: `ToolCallContent` and `ContentBlock` of the ACP schema; bare blocks of yycode 0.3.7.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value as Json};
 
 use super::{input::text, said::Said};
 use crate::{
+    dialect::media::{self, IMAGE, IMAGE_TYPES, Media},
     limits,
     question::{Diff, Subject},
 };
@@ -15,60 +14,12 @@ use crate::{
 /// The kind of a tool that removes files, as ACP names it.
 pub(super) const DELETE: &str = "delete";
 
-/// The type of a block that has the output of a command.
-pub(super) const TERMINAL: &str = "terminal";
-
-/// The types of blocks that cannot be shown, each with its name for one and for several.
-const UNSHOWN: [(&str, &str, &str); 7] = [
-    ("image", "image", "images"),
-    ("audio", "audio recording", "audio recordings"),
-    ("video", "video", "videos"),
-    ("resource", "resource", "resources"),
-    ("resource_link", "linked resource", "linked resources"),
-    ("blob", "file", "files"),
-    (TERMINAL, "terminal", "terminals"),
-];
-
-/// What is counted if the type of a block is not known.
-const UNKNOWN: (&str, &str) = ("block of an unknown type", "blocks of an unknown type");
-
-/// The most types of which it is said that they cannot be shown.
-const MOST: usize = 8;
-
-/// Counts what cannot be shown.
-#[derive(Debug, Default)]
-pub(in crate::dialect) struct Unshown(BTreeMap<String, (String, usize)>);
-
-impl Unshown {
-    /// Adds a block of this type, with a few words about it.
-    pub(in crate::dialect) fn add(&mut self, kind: &str, about: Option<&str>) {
-        let known = UNSHOWN.iter().find(|(name, ..)| *name == kind);
-        let (one, several) = known.map_or(UNKNOWN, |(_, one, several)| (one, several));
-        let about = about.filter(|about| !about.is_empty()).or_else(|| known.is_none().then_some(kind));
-        let about = about.map(|about| format!(" ({})", about.chars().take(200).collect::<String>()));
-        let about = about.unwrap_or_default();
-        if self.0.len() == MOST && !self.0.contains_key(&format!("{one}{about}")) {
-            return self.add("", Some("and others"));
-        }
-        let (_, count) = self.0.entry(format!("{one}{about}")).or_insert((format!("{several}{about}"), 0));
-        *count += 1;
-    }
-
-    /// Returns a sentence for each type of which there is one.
-    pub(in crate::dialect) fn sentences(self) -> Vec<String> {
-        let sentence = |(one, (several, count)): (String, (String, usize))| match count {
-            1 => format!("1 {one} is not shown"),
-            count => format!("{count} {several} are not shown"),
-        };
-        self.0.into_iter().map(sentence).collect()
-    }
-}
-
 /// The texts of blocks, and what they have beside them.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     pub texts: Vec<String>,
-    pub unshown: Unshown,
+    /// The images, and what no responder can show.
+    pub media: Media,
     /// What blocks say beside the standard.
     pub said: Said,
     /// Whether the shape of all of it is known.
@@ -119,26 +70,36 @@ impl Blocks {
                 Some(text) => self.texts.push(text),
                 None => self.is_whole &= block["text"].is_string(),
             },
-            Some("resource") => {
-                let resource = &block["resource"];
-                if !resource["blob"].is_null() && resource["text"].is_string() {
-                    self.unshown.add("blob", resource["uri"].as_str());
-                }
-                match (text(&resource["text"]), resource["uri"].as_str()) {
-                    (Some(text), Some(uri)) => self.texts.push(format!("{uri}:\n{text}")),
-                    (Some(text), None) => self.texts.push(text),
-                    (None, uri) => self.unshown.add("resource", uri),
-                }
-            }
-            Some(kind @ "resource_link") => self.unshown.add(kind, about(["uri", "title", "name"])),
-            Some(kind) if UNSHOWN.iter().any(|(name, ..)| *name == kind) => {
-                self.unshown.add(kind, about(["mimeType", "mime_type", "uri"]));
+            Some("resource") => self.resource(block),
+            Some(kind @ "resource_link") => self.media.add(kind, about(["uri", "title", "name"])),
+            Some(kind) if kind == IMAGE || IMAGE_TYPES.contains(&kind) => self.media.add_image(block, None),
+            Some(kind) if media::is_known(kind) => {
+                self.media.add(kind, about(["mimeType", "mime_type", "uri"]));
             }
             Some(kind) => {
-                self.unshown.add(kind, None);
+                self.media.add(kind, None);
                 self.is_whole = false;
             }
             None => self.is_whole = false,
+        }
+    }
+}
+
+impl Blocks {
+    /// Reads a resource that the block has in itself: a text, an image, or another file.
+    fn resource(&mut self, block: &Json) {
+        let resource = &block["resource"];
+        let kind = resource["mimeType"].as_str().unwrap_or_default();
+        if !resource["blob"].is_null() && kind.starts_with("image/") {
+            self.media.add_image(block, resource["uri"].as_str());
+        } else if !resource["blob"].is_null() && resource["text"].is_string() {
+            self.media.add("blob", resource["uri"].as_str());
+        }
+        match (text(&resource["text"]), resource["uri"].as_str()) {
+            (Some(text), Some(uri)) => self.texts.push(format!("{uri}:\n{text}")),
+            (Some(text), None) => self.texts.push(text),
+            (None, _) if kind.starts_with("image/") && resource["blob"].is_string() => {}
+            (None, uri) => self.media.add("resource", uri),
         }
     }
 }
@@ -234,7 +195,12 @@ mod tests {
                 "",
                 true,
             ),
-            (of(json!({ "type": "image", "data": "AA==" })), "", "1 image is not shown", true),
+            (
+                of(json!({ "type": "image", "data": "AA==" })),
+                "",
+                "1 image is not shown: data that is no PNG, JPEG, WebP or GIF",
+                true,
+            ),
             (
                 of(json!({ "type": "resource", "resource": { "uri": "u", "text": "t", "blob": "AA==" } })),
                 "u:\nt",
@@ -260,7 +226,7 @@ mod tests {
             let blocks = Blocks::read(&content, &mut subject);
             let changed = subject.diffs.iter().map(|diff| diff.path.clone());
             let all: Vec<_> = changed.chain(blocks.texts).chain(blocks.said.further).collect();
-            let found = (all.join(" "), blocks.unshown.sentences().join(" "), blocks.is_whole);
+            let found = (all.join(" "), blocks.media.finish().1.join(" "), blocks.is_whole);
             assert_eq!(found, (said.to_owned(), unshown.to_owned(), is_whole), "{content}");
         }
         let places =

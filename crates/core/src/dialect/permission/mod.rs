@@ -23,7 +23,6 @@ mod wire;
 
 pub use amend::{amend, ask_again, is_cut};
 pub(in crate::dialect) use commands::command;
-pub(in crate::dialect) use content::Unshown;
 pub(in crate::dialect) use input::environment;
 pub use one_kind::acts;
 pub use prompt::Protocol;

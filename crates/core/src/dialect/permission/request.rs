@@ -21,6 +21,7 @@ use super::{
 use crate::{
     dialect::{
         agent_dialect::{AgentDialect, Rejection, Reply, ShownBy},
+        unshown::is_too_long,
         values::json,
     },
     limits,
@@ -59,7 +60,7 @@ pub fn read(params: &[u8], fallback_id: &str) -> Result<Option<(Question, Permis
     let Some(read) = PermissionParams::read(params) else { return Ok(None) };
     let beside = beside(params, &read.meta);
     // A question that is too big would be refused. As a permission, it can be shown unchanged.
-    if let Some(tool_call) = read.tool_call.as_ref().filter(|_| params.len() <= limits::QUESTION) {
+    if let Some(tool_call) = read.tool_call.as_ref().filter(|_| !is_too_long(params)) {
         let asked = match qwen_questions(tool_call) {
             Some(questions) => qwen(&read, tool_call, &questions, fallback_id)?,
             None => choices(&read, tool_call).map(|(options, skip)| {
@@ -298,7 +299,7 @@ fn read_permission(
     }
     let dangerous = draft.is_marked || is_marked(&params.meta);
     let tool_call = draft.tool_call.take();
-    let unshown = mem::take(&mut draft.unshown);
+    let (images, unshown) = (mem::take(&mut draft.images), mem::take(&mut draft.unshown));
     let kind = draft.kind().map(str::to_owned);
     let (message, subject) = draft.with_heading(params.title, params.description);
     let message = subject::cut(&message, limits::TEXT);
@@ -311,6 +312,7 @@ fn read_permission(
         message,
         purpose: Purpose::Permission,
         subject: (!subject.is_empty()).then(|| Box::new(subject)),
+        images,
         unshown,
         dangerous,
         // No released agent reads a note beside the chosen option.

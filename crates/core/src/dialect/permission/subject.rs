@@ -10,15 +10,16 @@ use serde_json::{Map, Value as Json, value::RawValue};
 use super::{
     changes::{self, OTHER},
     commands,
-    content::{Blocks, DELETE, TERMINAL, locations, of_locations},
+    content::{Blocks, DELETE, locations, of_locations},
     gemini, input,
     said::{Said, add_lines},
     wire::{PermissionSubject, PermissionToolCall},
 };
 use crate::{
+    dialect::media::{TERMINAL, add_images},
     limits,
     question::{
-        Diff, Field, FieldOption, Kind, Origin, Purpose, Question, Subject,
+        Diff, Field, FieldOption, Image, Kind, Origin, Purpose, Question, Subject,
         subject::{self, cut},
     },
     wire::scan,
@@ -39,6 +40,7 @@ const COMMAND: &str = "command";
 pub(super) struct Draft {
     pub tool_call: Option<String>,
     pub subject: Subject,
+    pub images: Vec<Image>,
     /// What the request has and no responder can show, each as a sentence.
     pub unshown: Vec<String>,
     /// Whether the agent says that the wrong answer can do harm.
@@ -79,8 +81,8 @@ impl Draft {
             subject.content = None;
         }
         let is_marked = is_marked(&tool_call.meta);
-        let unshown = blocks.unshown.sentences();
-        let draft = Draft { tool_call: tool_call.tool_call_id, subject, unshown, is_marked };
+        let (images, unshown) = blocks.media.finish();
+        let draft = Draft { tool_call: tool_call.tool_call_id, subject, images, unshown, is_marked };
         draft.with_meta(&tool_call.meta).with(blocks.said).with(of_locations(&tool_call.locations))
     }
 
@@ -191,6 +193,7 @@ pub fn is_titled(params: &[u8]) -> bool {
 /// Adds the parts that only this earlier update of the tool call has.
 fn add_earlier(question: &mut Question, earlier: Draft, is_titled: bool) {
     question.dangerous |= earlier.is_marked;
+    add_images(question, earlier.images);
     add_lines(&mut question.unshown, earlier.unshown);
     let Subject {
         kind,
