@@ -62,6 +62,7 @@ fn run(command: &Command, context: &Context) -> ExitCode {
         Command::Tui(args) => command::run(askbridge::command::tui::tui(context, args)),
         Command::Reject(args) => command::run(command::reject(context, args)),
         Command::Extend(args) => command::run(command::extend(context, args)),
+        Command::Later(args) => command::run(command::later(context, args)),
         Command::Ask(args) => command::run(command::ask(context, args)),
         Command::Wait(args) => command::run(command::wait(context, args)),
         #[cfg(feature = "notify")]

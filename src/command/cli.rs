@@ -27,7 +27,7 @@ use super::{
     config::ConfigArgs,
     dial::DialArgs,
     doctor::DoctorArgs,
-    extend::ExtendArgs,
+    extend::{ExtendArgs, LaterArgs},
     help,
     hook::HookArgs,
     inbox::InboxArgs,
@@ -88,6 +88,8 @@ pub enum Command {
     Reject(LazyArgs<RejectArgs>),
     /// Give a question more time
     Extend(LazyArgs<ExtendArgs>),
+    /// Set a question aside until a time
+    Later(LazyArgs<LaterArgs>),
     /// Ask a question in a script or a hook, and wait for the answer
     Ask(LazyArgs<AskArgs>),
     /// Wait for the answer to a question that the inbox keeps

@@ -50,7 +50,7 @@ impl Consent for PlainConsent {
                 }
             }
             DialogueReply::Submit(Submission::Reject(_)) => ConsentReply::Denied,
-            DialogueReply::Submit(Submission::Extend(_)) | DialogueReply::MoreTime => {
+            DialogueReply::Submit(Submission::Extend(_) | Submission::Later(_)) | DialogueReply::MoreTime => {
                 say("It waits as long as it takes.")
             }
             DialogueReply::Leave => say("It stays open until it is answered, here or elsewhere."),

@@ -1,9 +1,13 @@
-//! `askbridge extend`: gives a question more time.
+//! `askbridge extend`: gives a question more time. `askbridge later`: sets one aside until a time. What a time looks like is
+//! left to `until.rs`.
 
 use askbridge_core::desk::{Record, Submission};
 use clap::Args;
+use jiff::Zoned;
 
-use super::{CommandError, Context, arguments, help, reach::MachineArgs, runner::look_up, submit::submit};
+use super::{
+    CommandError, Context, arguments, help, reach::MachineArgs, runner::look_up, submit::submit, until::until,
+};
 use crate::present::{
     bridges::Bridges,
     text::{self, span},
@@ -40,4 +44,31 @@ pub async fn extend(context: &Context, args: &ExtendArgs) -> Result<u8, CommandE
         None => format!("extended: {}", text::headline(record)),
     };
     submit(id, look_up(context, id, &args.machine).await?, |_| Ok(Submission::Extend(by)), done).await
+}
+
+/// Options of `askbridge later`.
+#[derive(Debug, Args)]
+#[command(after_help = help::ANSWER)]
+pub struct LaterArgs {
+    /// The question's ID
+    pub id: Option<String>,
+
+    /// Until when: 30m, 14:00, tomorrow (at 9:00), or now, which brings it back
+    pub until: Option<String>,
+
+    /// The machine that is asked.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
+/// Sets a question aside: it is last in every list, and notifies nobody, until that time or until its deadline comes near.
+pub async fn later(context: &Context, args: &LaterArgs) -> Result<u8, CommandError> {
+    let id = args.id.as_deref().ok_or(CommandError::NoId)?;
+    let unsaid = || format!("{id}: until when? `askbridge later {id} 30m`, 14:00 or tomorrow");
+    let typed = args.until.as_deref().ok_or_else(|| CommandError::Usage(unsaid()))?;
+    let time = until(typed, &Zoned::now()).map_err(|why| CommandError::Usage(format!("{typed:?}: {why}")))?;
+    let done = move |bridges: &Bridges, record: &Record, _: &Submission| {
+        text::aside(record, bridges.now(record), !time.is_zero())
+    };
+    submit(id, look_up(context, id, &args.machine).await?, |_| Ok(Submission::Later(time)), done).await
 }

@@ -26,6 +26,10 @@ pub struct FilterArgs {
     /// Only what risks this: plain, acts or dangerous
     #[arg(long, value_name = "RISK", value_parser = risk)]
     pub risk: Option<Risk>,
+
+    /// Only what is set aside until later
+    #[arg(long)]
+    pub later: bool,
 }
 
 impl FilterArgs {
@@ -54,13 +58,13 @@ impl FilterArgs {
     }
 
     fn filter(&self) -> filter::Filter {
-        let FilterArgs { project, agent, kind, risk } = self.clone();
+        let FilterArgs { project, agent, kind, risk, later } = self.clone();
         // `.`, `../shop` and `src/shop` are folders; a single word is the name of one.
         let is_path = |named: &String| named.contains('/') || named.starts_with('.');
         let resolved = |named: &String| Some(resolved(&path::absolute(named).ok()?).to_str()?.to_owned());
         let project = project
             .map(|named| Some(&named).filter(|named| is_path(named)).and_then(resolved).unwrap_or(named));
-        filter::Filter { project, agent, kind, risk }
+        filter::Filter { project, agent, kind, risk, later }
     }
 }
 

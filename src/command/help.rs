@@ -13,7 +13,7 @@ const FIRST: [(&str, &str); 6] = [
 
 /// The other commands, by purpose.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Answer", &["answer", "allow", "reject", "extend", "show", "tui"]),
+    ("Answer", &["answer", "allow", "reject", "extend", "later", "show", "tui"]),
     ("Set up", &["config", "rules", "status", "inbox", "machine", "fleet", "attach"]),
     ("Run agents", &["run", "proxy", "mcp-proxy", "demo"]),
     ("Ask", &["ask", "wait", "mcp"]),

@@ -48,12 +48,14 @@ Columns:
             the way to the agent
   SHOWN     `client` if the agent's client (an editor, or its own terminal) shows
             the question, `elsewhere` if you answer it by a command, on the page
-            or in `tui`, `delivering` while its answer is on the way
+            or in `tui`, `later` while it is set aside, `delivering` while its answer
+            is on the way
   KIND      `question`, or `permission` if the agent asks for one
   RISK      what a permission risks: `plain` reads, or changes what is shown;
             `acts` does more, such as to run a command; `dangerous` can do harm
   QUESTION  what is asked; `!` before it marks what can do harm
-What ends within ten minutes comes first, and then what is oldest.
+What ends within ten minutes comes first, and then what is oldest; what is set
+aside comes last.
 A narrow terminal shows fewer columns; a pipe gets all of them.
 
 Exit codes:

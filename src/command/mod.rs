@@ -63,6 +63,7 @@ mod submit;
 #[cfg(feature = "tui")]
 pub mod tui;
 mod typist;
+mod until;
 mod wait;
 
 pub use ask::ask;
@@ -76,7 +77,7 @@ pub use context::Context;
 pub use dial::dial;
 pub use doctor::doctor;
 pub use error::CommandError;
-pub use extend::extend;
+pub use extend::{extend, later};
 #[cfg(feature = "fleet")]
 pub use fleet::fleet;
 #[cfg(feature = "journal")]

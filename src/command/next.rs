@@ -60,10 +60,16 @@ pub async fn next(context: &Context, args: &NextArgs) -> Result<u8, CommandError
     let mut open = joined.store().read(|_, snapshot| snapshot.open());
     // A question whose answer is being delivered no longer waits for a person.
     open.retain(|record| record.state == State::Open);
+    let all = open.len();
+    open.retain(|record| record.later.is_none() || args.only.later);
+    let aside = all - open.len();
     let bridges = Bridges::new(joined.status());
     let open = args.only.listed(open, &bridges);
     let more = open.len().saturating_sub(1);
     let Some(first) = open.into_iter().next() else {
+        if aside > 0 {
+            say(&format!("{aside} set aside until later: `askbridge next --later` asks them"));
+        }
         let (_, elsewhere) = lost_and_elsewhere(&joined).await;
         lines(&joined, &gaps, &elsewhere, None, &args.only).iter().for_each(|line| say(line));
         unreachable_lines(&joined, &elsewhere).iter().for_each(|line| say(line));

@@ -20,6 +20,8 @@ pub struct Filter {
     pub kind: Option<String>,
     /// What it risks.
     pub risk: Option<Risk>,
+    /// Whether only what is set aside counts.
+    pub later: bool,
 }
 
 impl Filter {
@@ -36,6 +38,7 @@ impl Filter {
             && has(&self.agent, &|name| agent.is_some_and(|agent| plain(agent).contains(&plain(name))))
             && has(&self.kind, &|kind| is_of_kind(question, kind))
             && self.risk.is_none_or(|risk| question.risk() == risk)
+            && (!self.later || record.later.is_some())
     }
 
     /// Takes a word of a search such as `project:shop`. Returns whether it is one; any other word is a text to look for.
@@ -46,6 +49,7 @@ impl Filter {
         match name {
             "project" => self.project = Some(value.to_owned()),
             "agent" => self.agent = Some(value.to_owned()),
+            "is" if value == "later" => self.later = true,
             "kind" => self.kind = Some(value.to_owned()),
             "risk" => match risk(value) {
                 Some(risk) => self.risk = Some(risk),

@@ -49,11 +49,15 @@ impl BrokerStatus {
         }
         if let Some(latency) = self.latency_us {
             // Tenths of a millisecond tell a broker here from one that is far away.
-            line += &format!(", replies in {}.{} ms", latency / 1000, latency % 1000 / 100);
+            line += &match latency {
+                0..100 => ", replies in under 0.1 ms".to_owned(),
+                latency => format!(", replies in {}.{} ms", latency / 1000, latency % 1000 / 100),
+            };
         }
         match self.machines {
-            Some(1) => line += ", 1 machine",
-            Some(count) => line += &format!(", {count} machines"),
+            // Its directory has the machine that asks as well.
+            Some(1) => line += ", 1 machine in its directory",
+            Some(count) => line += &format!(", {count} machines in its directory"),
             None => {}
         }
         if let Some(problem) = &self.problem {

@@ -1,6 +1,7 @@
 //! Questions in words for people at a terminal, and the dialogue that puts a question to a person in plain lines.
 //! Pure: printing and reading lines is left to `command`, the full screen to `command/tui`.
 
+pub mod alike;
 pub mod answer;
 pub mod attention;
 mod below;

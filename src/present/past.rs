@@ -19,6 +19,8 @@ const HEADS: [&str; 6] = ["ID", "AGENT", "PROJECT", "AGO", "STATE", "QUESTION"];
 const COMFORT: usize = 60;
 /// Fewer columns do not distinguish a question from others.
 const LEAST: usize = 24;
+/// Columns of a question that are enough where its end stands beside it.
+const SHORTEST: usize = 12;
 /// The least width of an agent or a project. Below that, the column is left out.
 const NAME: usize = 12;
 
@@ -155,8 +157,9 @@ pub fn table(
         (COMFORT, NarrowingStep::Cut("PROJECT", NAME)),
         (LEAST, NarrowingStep::Drop("AGENT")),
         (LEAST, NarrowingStep::Drop("PROJECT")),
-        (LEAST, NarrowingStep::Drop("STATE")),
+        // How it ended says more than when.
         (LEAST, NarrowingStep::Drop("AGO")),
+        (SHORTEST, NarrowingStep::Drop("STATE")),
     ];
     Table::new(HEADS, rows.into_iter().map(|(_, row)| row)).lines(room, &steps)
 }

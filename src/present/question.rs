@@ -232,9 +232,9 @@ impl QuestionText<'_> {
         let value = value.filter(|_| role.is_none());
         let beside: Vec<_> = value
             .into_iter()
-            .chain(option.description.as_deref())
-            .chain(role.as_deref())
-            .map(printable_line)
+            .map(|text| printable_line(text).into_owned())
+            .chain(option.description.as_deref().map(text::meant))
+            .chain(role.as_deref().map(|text| printable_line(text).into_owned()))
             .collect();
         let label = printable_line(name);
         if beside.is_empty() {

@@ -61,9 +61,23 @@ pub fn since(time: Timestamp) -> Duration {
 pub fn place(record: &Record) -> &'static str {
     match record.state {
         State::Delivering => "delivering",
+        _ if record.later.is_some() => "later",
         _ if record.turn_over => "turn over",
         _ if record.elsewhere => "elsewhere",
         _ => "client",
+    }
+}
+
+/// A submission takes less than this.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// Returns until when a question is set aside, as the result of that. `is_wanted`: it was not brought back.
+pub fn aside(record: &Record, now: Timestamp, is_wanted: bool) -> String {
+    match record.later {
+        // The moment that has passed since it was said is no part of it.
+        Some(later) => format!("set aside: back in {}", span(later.since(now) + MOMENT)),
+        None if is_wanted => "not set aside: it ends too soon".to_owned(),
+        None => "back in the list".to_owned(),
     }
 }
 
@@ -86,6 +100,11 @@ pub fn since_asked(record: &Record) -> Vec<String> {
 /// Returns a text on one line, cut to at most `most` columns.
 pub fn short(text: &str, most: usize) -> String {
     cut(&printable_line(text.trim()), most).into_owned()
+}
+
+/// Returns a text of an agent as it is meant, on one line: without the signs of Markdown.
+pub fn meant(text: &str) -> String {
+    line(&unmarked(text.trim()))
 }
 
 /// Returns a text on one line, uncut.

@@ -1,4 +1,4 @@
-//! Which questions come first in every list: those that end soon. What else decides the order is left to each list.
+//! Which questions come first in every list: those that end soon; and which come last: those that are set aside. What else decides the order is left to each list.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ pub fn ends_soon(record: &Record, now: Timestamp) -> Option<Timestamp> {
 }
 
 /// Returns what a question is sorted by. Among equals, the order stays.
-pub fn urgency(record: &Record, now: Timestamp) -> (bool, Option<Timestamp>) {
+pub fn urgency(record: &Record, now: Timestamp) -> (bool, bool, Option<Timestamp>) {
     let soon = ends_soon(record, now);
     // `false` sorts first.
-    (soon.is_none(), soon)
+    (record.later.is_some(), soon.is_none(), soon)
 }
 
 /// Puts what ends soon before the rest, which stays in its order.
@@ -51,8 +51,10 @@ mod tests {
             record("b-6", Some("2026-11-29T12:02:58Z"), false, "open"),
             record("b-7", Some("2026-11-29T11:59:59Z"), false, "open"),
         ];
+        let aside = Record { later: Some(now), ..Record::clone(&records[0]) };
+        records[0] = Arc::new(aside);
         records.sort_by_key(|record| urgency(record, now));
         let order: Vec<_> = records.iter().map(|record| record.id.number).collect();
-        assert_eq!(order, [7, 6, 3, 4, 1, 2, 5]);
+        assert_eq!(order, [7, 6, 3, 4, 2, 5, 1], "what is set aside is last");
     }
 }

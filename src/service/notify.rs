@@ -170,6 +170,8 @@ impl NotifierPool {
         open.retain(|record| record.id.bridge.machine().is_some() == self.is_elsewhere);
         // A question whose answer is being delivered needs no notification.
         open.retain(|record| record.state == State::Open);
+        // And neither does one that the user has set aside; once it is back, it is like a new one.
+        open.retain(|record| record.later.is_none());
         let open: BTreeMap<_, _> = open.iter().map(|record| (&record.id, record)).collect();
         let now = self.inbox.uptime();
         // The starts are taken out, because the closures below borrow all of `self`.

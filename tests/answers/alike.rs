@@ -18,14 +18,14 @@ fn runs(id: usize, command: &str) -> Value {
 }
 
 /// A person, and an agent that asks to run these commands.
-struct Asked {
-    person: Person,
+pub(super) struct Asked {
+    pub(super) person: Person,
     bridge: Process,
     ids: Vec<String>,
 }
 
 impl Asked {
-    fn new(commands: &[&str]) -> Self {
+    pub(super) fn new(commands: &[&str]) -> Self {
         let person = Person::new();
         let script = "read -r _; echo '{\"jsonrpc\":\"2.0\",\"id\":\"new\",\"result\":{\"sessionId\":\"s\"}}'; printf '%s\\n' \"$@\"; cat";
         let mut command = person.command(&["run", "--", "sh", "-c", script, "sh"]);
@@ -42,7 +42,7 @@ impl Asked {
     }
 
     /// Returns how the permission to run this command was settled.
-    fn ended(&self, number: usize) -> Value {
+    pub(super) fn ended(&self, number: usize) -> Value {
         let shown = self.person.ok(&["show", "--json", &self.ids[number]]);
         let mut record: Value = serde_json::from_str(&shown).unwrap();
         record["settlement"]["outcome"]["values"].take()

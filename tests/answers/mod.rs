@@ -53,6 +53,8 @@ mod images;
 #[cfg(feature = "journal")]
 mod kills;
 #[cfg(test)]
+mod later;
+#[cfg(test)]
 mod led;
 #[cfg(test)]
 #[cfg(feature = "journal")]
@@ -107,6 +109,9 @@ mod shown;
 mod sockets;
 #[cfg(test)]
 mod terminal;
+#[cfg(test)]
+#[cfg(feature = "tui")]
+mod together;
 #[cfg(test)]
 #[cfg(feature = "tui")]
 mod tui;

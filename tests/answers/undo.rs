@@ -31,7 +31,7 @@ fn sent() -> Scene {
     let submitted =
         scene.effects.iter().any(|effect| matches!(effect, Effect::Submit(of, _) if *of == id(1)));
     assert!(submitted, "{:?}", scene.effects);
-    scene.effects = scene.app.handle(TuiEvent::Deferred(id(1)));
+    scene.effects = scene.app.handle(TuiEvent::Deferred(vec![id(1)]));
     scene
 }
 

@@ -305,6 +305,8 @@ async fn ask<W: Wire>(client: &mut Client<'_, W>) {
     let before = client.call("question_get", json!({ "id": id })).await.unwrap();
     let after = client.call("question_extend", json!({ "id": id, "milliseconds": 60_000 })).await.unwrap();
     assert!(after["deadline"].as_str() > before["deadline"].as_str(), "{before} {after}");
+    let aside = client.call("question_later", json!({ "id": id, "milliseconds": 60_000 })).await.unwrap();
+    assert!(aside["later"].as_str() > before["openedAt"].as_str(), "{aside}");
     let answer = json!({ "id": id, "answer": { "answers": [["Option B"]] } });
     client.call("question_answer", answer).await.unwrap();
     let settlement = client.end(asked, "question_ask").await.unwrap();

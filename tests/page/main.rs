@@ -50,6 +50,9 @@ mod all_day;
 mod diffs;
 
 #[cfg(test)]
+mod later;
+
+#[cfg(test)]
 mod pictures;
 
 #[cfg(test)]

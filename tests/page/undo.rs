@@ -260,7 +260,7 @@ async fn all_that_is_decided_together_comes_back_at_once() {
     let mut agent = world.agent(&(1..=3).map(tests).chain([reads(4)]).collect::<Vec<_>>());
     world.until_open(4).await;
     browser.sign_in(&world).await;
-    browser.select("$ cargo test part_1").await;
+    browser.select("cargo test part_1").await;
     let allow = async || {
         browser.settle_in().await;
         browser.rest().await;

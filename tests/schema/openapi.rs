@@ -15,7 +15,7 @@ use askbridge_web::{
     approval::{Consumed, Consumption},
     events::{QuestionEvent, Snapshot},
     new_question::NewQuestion,
-    rest::{Extension, Rejection},
+    rest::{Extension, Postponement, Rejection},
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -190,7 +190,7 @@ fn named(session: &str, description: &str) -> String {
 }
 
 /// Returns the operations that settle or extend a question, by the last part of their path.
-fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str, Value); 3] {
+fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str, Value); 4] {
     let done =
         || json!({ "description": "The agent has it on its stdin, or the program that asked has got it." });
     let with = |more: &[&'static str]| [&SUBMITTED[..], &WITH_BODY, more].concat();
@@ -210,7 +210,13 @@ fn submissions(generator: &mut SchemaGenerator, session: &str) -> [(&'static str
     let record = response::<Record>(generator, "The question with its new deadline.");
     let mut extend = operation(generator, &id, &description, ("200", record), &with(&["412"]));
     extend["requestBody"] = body::<Extension>(generator, true);
-    [("reply", answer), ("reject", reject), ("extend", extend)]
+    let description = "Sets a question aside for a while: lists show it last, and nobody is notified of it until then. It is back \
+        before its deadline comes near, and can be answered all the time. The agent hears nothing of it.";
+    let (id, description) = (format!("postpone{session}Question"), named(session, description));
+    let record = response::<Record>(generator, "The question, with `later` where it is set aside.");
+    let mut later = operation(generator, &id, &description, ("200", record), &with(&[]));
+    later["requestBody"] = body::<Postponement>(generator, true);
+    [("reply", answer), ("reject", reject), ("extend", extend), ("later", later)]
 }
 
 /// Returns the operations of a program with an approval, by the last part of their path.

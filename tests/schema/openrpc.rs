@@ -245,7 +245,7 @@ fn lookups(generator: &mut SchemaGenerator) -> [Value; 8] {
     ]
 }
 
-fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
+fn submissions(generator: &mut SchemaGenerator) -> [Value; 4] {
     let settled = [
         "not_found",
         "ambiguous",
@@ -271,6 +271,8 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
         "milliseconds",
         "How much later the deadline will be, in milliseconds.",
     );
+    let aside =
+        must::<u64>(generator, "milliseconds", "For how long from now, in milliseconds. 0 brings it back.");
     [
         method::<Record>(
             generator,
@@ -294,6 +296,14 @@ fn submissions(generator: &mut SchemaGenerator) -> [Value; 3] {
             "Moves the deadline of a question, and returns the question with its new deadline.",
             &[&name, &milliseconds],
             &extended,
+        ),
+        method::<Record>(
+            generator,
+            "question_later",
+            "Sets a question aside, and returns it. Lists show it last, and nobody is notified of it until then; it is back before \
+             its deadline comes near, and can be answered all the time.",
+            &[&name, &aside],
+            &settled,
         ),
     ]
 }

@@ -43,6 +43,27 @@ async fn is_open(http: &Http, id: &str) -> bool {
     show(http, id).await.expect("a response").is(200).json()["state"] == "open"
 }
 
+/// What a person has set aside is so in the next process as well, however the one before ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_set_aside_stays_so_where_the_question_survives() {
+    let home = Home::new();
+    let inbox = home.start();
+    let id = line(&home, &["ask", "--detach", "Deploy?"]);
+    assert_eq!(line(&home, &["later", &id, "2h"]), format!("{id} set aside: back in 2h"));
+    let later = show(&inbox.http, &id).await.expect("a response").is(200).json()["later"].clone();
+    assert!(later.is_string(), "{later}");
+    inbox.kill();
+    let inbox = home.start();
+    let after = show(&inbox.http, &id).await.expect("a response").is(200).json()["later"].clone();
+    // To the second: the clock of the next process has begun at another moment.
+    let second = |time: &Value| time.as_str().expect("a time")[..18].to_owned();
+    assert_eq!(second(&after), second(&later));
+    assert_eq!(line(&home, &["later", &id, "now"]), format!("{id} back in the list"));
+    inbox.kill();
+    let inbox = home.start();
+    assert!(show(&inbox.http, &id).await.expect("a response").is(200).json()["later"].is_null());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_key_and_question_is_the_same_answer() {
     let home = Home::new();

@@ -11,6 +11,7 @@ const FLOOR: usize = 80;
 
 /// Small files with one user, and why they stand alone.
 const ALONE: &[(&str, &str)] = &[
+    ("src/command/tui/world.rs", "what the screen shows, apart from the terminal that shows it"),
     ("crates/check/src/orphans.rs", "it reads files of `/proc`, which only Linux has"),
     ("crates/check/src/report/progress.rs", "what is seen while cases run; the others see the end alone"),
     ("crates/control/examples/status_bar.rs", "an example is a file"),

@@ -175,6 +175,11 @@ pub const CALLBACK_BACK_OFF_MOST: Duration = Duration::from_secs(3600);
 /// How long after the end of its question a callback is sent again.
 pub const CALLBACK_LIFE: Duration = Duration::from_secs(24 * 3600);
 
+/// A question that is set aside is back this long before its deadline, or after half of the time that was left then.
+pub const ASIDE_MARGIN: Duration = Duration::from_secs(600);
+/// The longest time for which a question is set aside: a year. What is not decided by then is looked at again.
+pub const ASIDE: Duration = Duration::from_secs(366 * 24 * 3600);
+
 /// The longest wait: 100 years, since adding a much longer time to a clock would overflow.
 pub const WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 

@@ -171,8 +171,8 @@ impl Ledger for Journal {
         let (outcome, remark) = match submission {
             Submission::Answer { answer, .. } => (Outcome::Answered(answer.clone()), None),
             Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark.clone()),
-            // An extension is not a decision, so it is not journaled.
-            Submission::Extend(_) => return futures::future::ready(()).boxed(),
+            // More time is no decision, and neither is to set it aside: they are not journaled.
+            Submission::Extend(_) | Submission::Later(_) => return futures::future::ready(()).boxed(),
         };
         let decision = Settlement { remark, ..Settlement::new(outcome, by.clone(), now()) };
         let entry = |reply| JournalEntry::Accepting(Arc::clone(record), decision.clone(), reply);

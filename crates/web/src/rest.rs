@@ -39,6 +39,7 @@ use crate::limits::REPLY_WINDOW;
 
 const ANSWER: &str = r#"{"answers":[["VALUE"]]} or {"values":{"FIELD":VALUE},"notes":{}}"#;
 const REJECTION: &str = r#"nothing, or {"reason":"TEXT"}"#;
+const POSTPONEMENT: &str = r#"{"milliseconds":1800000}"#;
 const EXTENSION: &str = r#"{"milliseconds":60000}"#;
 
 /// A rejection.
@@ -65,6 +66,16 @@ pub struct Extension {
     pub milliseconds: NonZeroU64,
 }
 
+/// How long a question is set aside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(title = "Postponement"))]
+pub struct Postponement {
+    /// For how long from now, in milliseconds. 0 brings it back.
+    pub milliseconds: u64,
+}
+
 /// Returns the routes.
 pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
     let routes = Router::new()
@@ -79,6 +90,7 @@ pub(super) fn routes<I: Inbox>() -> Router<App<I>> {
             .route(&format!("{one}/reply"), post(reply))
             .route(&format!("{one}/reject"), post(reject))
             .route(&format!("{one}/extend"), post(extend))
+            .route(&format!("{one}/later"), post(later))
             .route(&format!("{one}/consume"), post(approval::consume))
             .route(&format!("{one}/outcome"), post(approval::report))
     })
@@ -203,6 +215,19 @@ async fn extend<I: Inbox>(
     let record = find(&app, &name).await?;
     let more = Submission::Extend(Duration::from_millis(milliseconds.get()));
     Ok(stream::json(app.inbox.submit(&record.id, more, by()).await?))
+}
+
+/// Sets a question aside, and returns it.
+async fn later<I: Inbox>(
+    State(app): State<App<I>>,
+    Path(name): Path<QuestionPath>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let Postponement { milliseconds } = body::read(&headers, body, POSTPONEMENT)?;
+    let record = find(&app, &name).await?;
+    let aside = Submission::Later(Duration::from_millis(milliseconds));
+    Ok(stream::json(app.inbox.submit(&record.id, aside, by()).await?))
 }
 
 /// Answers a question. When this returns, the agent has the answer on its stdin (I9).

@@ -52,6 +52,8 @@ export interface AskbridgeQuestion extends HTMLElement {
   reject(): void;
   /** Lists the permissions of `alike` with this one. */
   together(): void;
+  /** Asks for a time until which it is set aside, or brings it back. */
+  setAside(): void;
   /** Forgets what was entered. */
   discard(): void;
 }
@@ -62,6 +64,7 @@ export interface QuestionEvents {
   "askbridge-reject": CustomEvent<{ id: string; reason?: string; comments?: Comment[] }>;
   "askbridge-together": CustomEvent<{ id: string; allows: boolean; decisions: Decision[] }>;
   "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;
+  "askbridge-later": CustomEvent<{ id: string; milliseconds?: number }>;
   "askbridge-context": CustomEvent<{ id: string }>;
   "askbridge-draft": CustomEvent<{ id: string }>;
 }

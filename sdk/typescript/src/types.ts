@@ -30,6 +30,8 @@ export interface QuestionRecord {
   turnOver?: boolean;
   /** Whether four fifths of its time have passed. Default: `false`. */
   expiring?: boolean;
+  /** Until when a person has set it aside, by RFC 3339. Absent if it is not set aside. */
+  later?: string;
   /** Whether it is known what led to the question: `Question.context()` returns it. Default: `false`. */
   hasContext?: boolean;
   /** The answers that the client gave before it left the rest to other responders. */

@@ -130,6 +130,10 @@ impl CardWriter {
                 None => self.text(&age, 0, self.theme.muted()),
             }
         }
+        if let Some(later) = record.later {
+            let back = format!("set aside: back in {}, l brings it back now", span(later.since(item.now)));
+            self.text(&back, 0, self.theme.muted());
+        }
         if record.has_context {
             self.text("w shows what led to this", 0, self.theme.muted());
         }

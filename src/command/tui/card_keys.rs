@@ -15,6 +15,7 @@ impl App {
     /// Moves the focus to the current question.
     pub(super) fn enter(&mut self) {
         if self.item().is_some() {
+            self.told = None;
             self.pane = Pane::Card;
             self.begin_typing();
         }
@@ -39,7 +40,7 @@ impl App {
             Key::Char(' ') => self.toggle(),
             Key::Enter => return self.accept(),
             Key::Send | Key::Control('s') => return self.send(),
-            Key::Char(letter @ ('n' | 'r' | 'm' | 'f' | 'c')) => {
+            Key::Char(letter @ ('n' | 'r' | 't' | 'f' | 'c' | 'a' | 'l')) => {
                 // A line for another program may begin with it: its Enter must not send what is chosen here.
                 self.is_stray = true;
                 match letter {
@@ -47,6 +48,8 @@ impl App {
                     'r' => self.reject(),
                     'f' => self.unfold(),
                     'c' => self.begin_comment(),
+                    'a' => self.begin_together(),
+                    'l' => return self.set_aside(),
                     _ => return self.give_time(),
                 }
             }

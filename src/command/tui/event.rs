@@ -8,6 +8,8 @@ use askbridge_core::{
     question::{Context, Purpose},
 };
 
+use crate::command::propose::ProposedRule;
+
 /// A question, with what its record does not say.
 #[derive(Clone, Debug)]
 pub struct QuestionItem {
@@ -95,12 +97,18 @@ pub enum TuiEvent {
     Scroll(i32),
     /// The terminal has this size, in columns and lines.
     Resize(u16, u16),
-    /// A submission waits for a while, in which it can be taken back.
-    Deferred(QuestionId),
+    /// Submissions wait for a while, in which they can be taken back as one.
+    Deferred(Vec<QuestionId>),
     /// A submission was taken back.
     TakenBack(QuestionId),
     /// The result of a submission.
     Submitted(QuestionId, Result<Arc<Record>, Refusal>),
+    /// The rule that would be made of the decision about this question, or why there is none.
+    Proposed(QuestionId, Result<ProposedRule, String>),
+    /// Where a rule was written, or why it was not.
+    Written(Result<String, String>),
+    /// Why something was not done.
+    Refused(String),
     /// What led to a question.
     Led(QuestionId, Result<Arc<Context>, Refusal>),
     /// The pause after a question appeared by itself has ended: the user has had time to read it.
@@ -112,6 +120,14 @@ pub enum TuiEvent {
 pub enum Effect {
     /// Submit to a question.
     Submit(QuestionId, Submission),
+    /// Submit to several questions, as one.
+    Together(Vec<(QuestionId, Submission)>),
+    /// Make a rule of this decision, and try it on those of the past.
+    Propose(Arc<Record>),
+    /// Write the rule of this decision, if it still has this text.
+    Write(Arc<Record>, String),
+    /// Set a question aside until this time, as the person typed it.
+    Later(QuestionId, String),
     /// Ask what led to this question.
     Lead(Arc<Record>),
     /// Take a submission back, if it still waits.

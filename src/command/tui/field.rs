@@ -18,6 +18,7 @@ use super::{
 use crate::present::{
     question::wanted,
     subject::{grants, meaning},
+    text,
 };
 
 /// The columns of the mark before a row with the cursor.
@@ -221,7 +222,7 @@ fn mark(is_at: bool) -> &'static str {
 /// Returns the description beside an option: its effect or its meaning.
 fn detail(option: &FieldOption) -> Option<String> {
     let role = option.role.as_deref().map(|role| meaning(*role));
-    let description = option.description.as_deref().map(|text| printable_line(text).into_owned());
+    let description = option.description.as_deref().map(text::meant);
     let parts: Vec<_> = role.into_iter().chain(description).filter(|text| !text.trim().is_empty()).collect();
     (!parts.is_empty()).then(|| parts.join("  "))
 }

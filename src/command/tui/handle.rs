@@ -45,10 +45,13 @@ impl App {
             }
             TuiEvent::Quiet => self.is_pressed = false,
             TuiEvent::Paste(text) => return self.pasted(&text),
-            TuiEvent::Deferred(id) => return self.deferred(id),
+            TuiEvent::Deferred(ids) => return self.deferred(ids),
             TuiEvent::TakenBack(id) => return self.taken_back(&id),
             TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
             TuiEvent::Led(id, led) => self.led(&id, led),
+            TuiEvent::Proposed(id, rule) => self.proposed(&id, rule),
+            TuiEvent::Written(written) => self.rule_written(written),
+            TuiEvent::Refused(why) => self.complain(why),
             TuiEvent::Read => self.is_fresh = false,
             TuiEvent::Resize(columns, lines) => self.size = (columns, lines),
             TuiEvent::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
@@ -65,7 +68,7 @@ impl App {
         }
         let is_decision = match key {
             Key::Send | Key::Control('s') => true,
-            Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 'm' | 'c' | ' ') => !self.is_typing,
+            Key::Enter | Key::Char('1'..='9' | 'r' | 'n' | 't' | 'c' | 'a' | 'l' | ' ') => !self.is_typing,
             _ => false,
         };
         // A key typed into a search decides nothing, so it is accepted during the pause as well.
@@ -122,6 +125,11 @@ impl App {
             Key::Char('w') => return self.lead(),
             Key::Char('q') => return self.quit(),
             Key::Char('u') => return self.undo(),
+            Key::Char('m') => {
+                // A line for another program may begin with it.
+                self.is_stray = true;
+                return self.make_rule();
+            }
             Key::Char(_) => self.is_stray = true,
             _ => {}
         }
@@ -157,7 +165,7 @@ impl App {
     }
 }
 
-/// The extension of the deadline that the key `m` gives.
+/// The extension of the deadline that the key `t` gives.
 const MORE_TIME: Duration = Duration::from_secs(600);
 
 impl App {
@@ -282,8 +290,21 @@ impl App {
     /// Shows the result of a submission.
     pub(super) fn submitted(&mut self, id: &QuestionId, result: Result<Arc<Record>, Refusal>) -> Vec<Effect> {
         self.left(id);
+        if let Some(effects) = self.counted(id, &result) {
+            return effects;
+        }
+        let was_aside = self.known(id).and_then(|item| item.record.later);
         match result {
             // Only an extension leaves the question open.
+            Ok(record) if record.is_open() && was_aside != record.later => {
+                let now = self.item().map_or(record.opened_at, |item| item.now);
+                self.say(format!("{id} {}", text::aside(&record, now, was_aside.is_none())));
+                let is_away = record.later.is_some() && self.current.as_ref() == Some(id);
+                self.replace(record);
+                if is_away {
+                    return self.go_on();
+                }
+            }
             Ok(record) if record.is_open() => {
                 let left = record.deadline.zip(self.item()).map(|(deadline, item)| deadline.since(item.now));
                 self.say(format!("{id} ends in {}", text::span(left.unwrap_or_default())));
@@ -294,6 +315,7 @@ impl App {
                     record.settlement.as_deref().map(|ended| answer::settlement(&record.question, ended));
                 self.say(format!("{id} {}", how.unwrap_or_else(|| "is done".to_owned())));
                 self.drafts.remove(id);
+                self.told = Some(Arc::clone(&record));
                 self.replace(record);
                 // The user may have turned to another question since.
                 if self.current.as_ref() == Some(id) {
@@ -317,7 +339,7 @@ impl App {
     }
 
     /// Takes over the state of a question after a submission, before the store reports it.
-    fn replace(&mut self, record: Arc<Record>) {
+    pub(super) fn replace(&mut self, record: Arc<Record>) {
         if let Some(item) = self.world.open.iter_mut().find(|item| item.record.id == record.id) {
             item.record = Arc::clone(&record);
         }

@@ -14,7 +14,9 @@ impl App {
             self.pane == Pane::Card && self.open_item().is_some_and(QuestionItem::is_permission);
         match key {
             Key::Enter | Key::Send | Key::Control('s') => self.is_stray || self.is_rushed && is_permission,
-            Key::Char('r' | 'n' | 'm' | 'u' | 'c' | 'x') => self.is_rushed && !self.is_typing,
+            Key::Char('r' | 'n' | 't' | 'm' | 'u' | 'c' | 'x' | 'a' | 'l') => {
+                self.is_rushed && !self.is_typing
+            }
             Key::Char('q') => (self.is_stray || self.is_word) && !self.is_typing,
             Key::Char('1'..='9' | ' ') => self.is_stray && !self.is_typing,
             _ => false,
@@ -48,7 +50,15 @@ impl App {
             Some(Modal::Confirm(..) | Modal::Empty(_)) => {
                 self.complain("Nothing was done: a paste does not confirm")
             }
-            Some(Modal::Help(_) | Modal::Led(..) | Modal::Leave | Modal::Quit) => {}
+            Some(
+                Modal::Help(_)
+                | Modal::Led(..)
+                | Modal::Rule(..)
+                | Modal::Together(_)
+                | Modal::Leave
+                | Modal::Quit,
+            ) => {}
+            Some(Modal::Later(typed)) => typed.insert(text, false),
             Some(Modal::Comment(_, typed)) => typed.insert(text, true),
             Some(Modal::Reason(_, typed, is_sure)) => {
                 typed.insert(text, true);

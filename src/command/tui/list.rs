@@ -67,14 +67,30 @@ impl App {
         let mut groups: Vec<_> = projects.into_values().collect();
         groups.iter_mut().for_each(|group| group.sort_by_key(|place| order(*place)));
         groups.sort_by_key(|group| group.first().map(|place| order(*place)));
-        groups.concat()
+        let mut order = groups.concat();
+        // What is set aside stands at the end, of all projects together.
+        order.sort_by_key(|place| open[*place].record.later.is_some());
+        order
+    }
+
+    /// Returns how many questions are set aside.
+    pub(super) fn aside(&self) -> usize {
+        self.world.open.iter().filter(|item| item.record.later.is_some()).count()
     }
 
     /// Returns the lines of the list.
     pub fn list(&self) -> Vec<ListLine> {
-        let (mut lines, mut last) = (Vec::new(), None);
+        let (mut lines, mut last, mut has_later) = (Vec::new(), None, false);
         for place in self.order() {
-            let group = group(&self.world.open[place]);
+            let item = &self.world.open[place];
+            if item.record.later.is_some() {
+                if !std::mem::replace(&mut has_later, true) {
+                    lines.push(ListLine::Heading(format!("Later ({})", self.aside())));
+                }
+                lines.push(ListLine::Open(place));
+                continue;
+            }
+            let group = group(item);
             if last.as_ref() != Some(&group) {
                 let (machine, project) = &group;
                 let project = project.as_deref().unwrap_or("no project");
@@ -119,6 +135,7 @@ impl App {
             None if by < 0 => last,
             None => 0,
         };
+        self.told = None;
         self.select(ids.get(next).cloned());
     }
 
@@ -254,9 +271,11 @@ fn is_current(app: &App, item: &QuestionItem) -> bool {
 /// Returns the line of an open question: its headline, with marks before it and its time after it.
 fn open(app: &App, item: &QuestionItem, theme: Theme, columns: usize) -> Line<'static> {
     let record = &item.record;
-    let (time, time_style) = match (record.state == State::Delivering, record.deadline) {
-        (true, _) => ("sent".to_owned(), theme.muted()),
-        (_, Some(deadline)) => {
+    let later = record.later.map(|later| format!("back {}", span(later.since(item.now))));
+    let (time, time_style) = match (record.state == State::Delivering, later, record.deadline) {
+        (true, ..) => ("sent".to_owned(), theme.muted()),
+        (_, Some(later), _) => (later, theme.muted()),
+        (_, _, Some(deadline)) => {
             let style = if record.expiring { theme.warning() } else { theme.muted() };
             (format!("ends {}", span(deadline.since(item.now))), style)
         }

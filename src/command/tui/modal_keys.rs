@@ -1,6 +1,8 @@
 //! The keys of what stands in front: a confirmation, the reason of a rejection, a comment, a text that is only read.
 //! Pure. What is drawn there is left to `overlay.rs`.
 
+use std::time::Duration;
+
 use askbridge_core::{
     desk::Submission,
     question::{Answer, comments::with_reason},
@@ -39,6 +41,9 @@ impl App {
                     self.modal = Some(Modal::Confirm(why, answer, typed));
                 }
             },
+            Modal::Together(list) => return self.together_key(key, list),
+            Modal::Rule(record, rule, line) => return self.rule_key(key, record, rule, line),
+            Modal::Later(typed) => return self.later_key(key, typed),
             Modal::Comment(of, typed) => self.typed_comment(key, of, typed),
             Modal::Reason(answer, typed, is_sure) => return self.reason_key(key, answer, typed, is_sure),
             Modal::Empty(answer) => match key {
@@ -79,6 +84,32 @@ impl App {
             key => {
                 typed.key(key, false);
                 self.modal = Some(Modal::Reason(answer, typed, false));
+            }
+        }
+        Vec::new()
+    }
+
+    /// Asks until when to set the current question aside, or brings it back.
+    pub(super) fn set_aside(&mut self) -> Vec<Effect> {
+        let Some(item) = self.open_item() else { return Vec::new() };
+        if item.record.later.is_some() {
+            return self.submit(Submission::Later(Duration::ZERO));
+        }
+        self.modal = Some(Modal::Later(Editor::default()));
+        Vec::new()
+    }
+
+    fn later_key(&mut self, key: Key, mut typed: Editor) -> Vec<Effect> {
+        match key {
+            Key::Escape => {}
+            Key::Enter if !self.is_rushed && !typed.is_empty() => {
+                let id = self.open_item().map(|item| item.record.id.clone());
+                return id.map(|id| Effect::Later(id, typed.text().to_owned())).into_iter().collect();
+            }
+            Key::Enter => self.modal = Some(Modal::Later(typed)),
+            key => {
+                typed.key(key, false);
+                self.modal = Some(Modal::Later(typed));
             }
         }
         Vec::new()

@@ -15,12 +15,13 @@ use askbridge_control::{
     join::{Gaps, JoinedInbox},
     rpc::deferrals::Deferrals,
 };
-use askbridge_core::desk::Record;
+use askbridge_core::desk::{Record, Submission};
 use askbridge_os::{exit, keyboard::drain, limits, signals::Signals};
 use askbridge_settings::keys;
 use clap::Args;
 use crossterm::event::{Event as Input, EventStream};
 use futures::{FutureExt, StreamExt};
+use jiff::Zoned;
 use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -31,19 +32,19 @@ use tokio::{
 
 use super::{
     bursts::{is_line_break, ready, together},
-    event::{Effect, InboxState, Key, QuestionItem, TuiEvent},
+    event::{Effect, Key, TuiEvent},
     repaint::{self, Repainter},
     screen::{self, Screen},
     sending::{self, Submissions},
-    settled::{Asked, SETTLED, latest},
+    settled::Asked,
     state::{App, Modal},
     theme::Theme,
     view::draw,
+    world::world,
 };
 use crate::{
-    command::{CommandError, Context, reach::MachineArgs},
-    hub::SERVER,
-    present::{attention::TerminalKind, bridges::Bridges, listing},
+    command::{CommandError, Context, propose::ProposedRule, reach::MachineArgs, until::until},
+    present::{attention::TerminalKind, listing},
 };
 
 /// The interval at which the screen is redrawn, to update the times on it.
@@ -304,7 +305,10 @@ impl<'a> Session<'a> {
     }
 
     fn is_confirming(&self) -> bool {
-        matches!(self.app.modal, Some(Modal::Confirm(..) | Modal::Empty(_)))
+        matches!(
+            self.app.modal,
+            Some(Modal::Confirm(..) | Modal::Empty(_) | Modal::Together(_) | Modal::Rule(..))
+        )
     }
 
     /// Stops the process as Ctrl-Z does, and draws everything again once it is continued.
@@ -330,10 +334,27 @@ impl<'a> Session<'a> {
                 Effect::Tell(text) => self.screen.tell(&text)?,
                 Effect::TakeBack(id) => self.submissions.take_back(&id),
                 Effect::Submit(id, submission) => {
-                    if self.submissions.send(id.clone(), submission) {
-                        let effects = self.app.handle(TuiEvent::Deferred(id));
+                    if self.submissions.send(id.clone(), submission, None) {
+                        let effects = self.app.handle(TuiEvent::Deferred(vec![id]));
                         self.act(effects)?;
                     }
+                }
+                Effect::Together(submissions) => {
+                    let waiting = self.submissions.send_together(submissions);
+                    let effects = self.app.handle(TuiEvent::Deferred(waiting));
+                    self.act(effects)?;
+                }
+                Effect::Later(id, typed) => match until(&typed, &Zoned::now()) {
+                    Ok(time) => drop(self.submissions.send(id, Submission::Later(time), None)),
+                    Err(why) => drop(self.app.handle(TuiEvent::Refused(format!("{typed:?}: {why}")))),
+                },
+                Effect::Propose(record) => {
+                    // The journal and the settings are files.
+                    let id = record.id.clone();
+                    self.calls.spawn_blocking(move || TuiEvent::Proposed(id, ProposedRule::of(&record)));
+                }
+                Effect::Write(record, seen) => {
+                    self.calls.spawn_blocking(move || TuiEvent::Written(ProposedRule::write(&record, &seen)));
                 }
                 Effect::Lead(record) => {
                     let led = async move { TuiEvent::Led(record.id.clone(), joined.context(&record).await) };
@@ -345,7 +366,7 @@ impl<'a> Session<'a> {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let open = self.app.world.open.len();
+        let open = self.app.world.open.len() - self.app.aside();
         if self.titled != Some(open) {
             self.screen.title(open)?;
             self.titled = Some(open);
@@ -363,29 +384,8 @@ impl<'a> Session<'a> {
 
     /// Shows the questions as they are now.
     fn renew(&mut self) -> Vec<Effect> {
-        let world = self.world();
+        let gaps = listing::gap_lines(&self.left_out.borrow_and_update());
+        let world = world(self.joined, &mut self.asked, &self.remembered, gaps);
         self.app.handle(TuiEvent::World(world))
-    }
-
-    fn world(&mut self) -> InboxState {
-        let status = self.joined.status();
-        self.asked.ask(self.joined, &status);
-        // The inbox in the background has no agent.
-        let count = status.iter().filter(|bridge| bridge.agent != SERVER).count();
-        let bridges = Bridges::new(status);
-        let item = |record: Arc<Record>| {
-            let (agent, now) = (bridges.agent(&record), bridges.now(&record));
-            QuestionItem { record, agent, now }
-        };
-        let (open, settled) = self.joined.store().read(|_, snapshot| {
-            let settled: Vec<_> = snapshot.settled().rev().take(SETTLED).cloned().collect();
-            (snapshot.open(), settled)
-        });
-        InboxState {
-            open: open.into_iter().map(item).collect(),
-            settled: latest(settled, &self.remembered, SETTLED).into_iter().map(item).collect(),
-            gaps: listing::gap_lines(&self.left_out.borrow_and_update()),
-            bridges: count,
-        }
     }
 }

@@ -41,21 +41,44 @@ type SubmissionResult = (QuestionId, Result<Option<Arc<Record>>, Refusal>);
 pub(super) struct Submissions<'a> {
     joined: &'a JoinedInbox,
     sender: Sender,
+    /// How often several were sent as one.
+    groups: u64,
     results: JoinSet<SubmissionResult>,
 }
 
 impl<'a> Submissions<'a> {
     /// Sends to these questions. `deferrals` has what waits.
     pub(super) fn new(joined: &'a JoinedInbox, deferrals: &Deferrals) -> Self {
-        Submissions { joined, sender: deferrals.sender(), results: JoinSet::new() }
+        Submissions { joined, sender: deferrals.sender(), groups: 0, results: JoinSet::new() }
     }
 
-    /// Sends a submission, and returns whether it waits.
-    pub(super) fn send(&mut self, id: QuestionId, submission: Submission) -> bool {
+    /// Sends submissions that are one to the person, and returns those that wait.
+    pub(super) fn send_together(&mut self, submissions: Vec<(QuestionId, Submission)>) -> Vec<QuestionId> {
+        self.groups += 1;
+        let name: Arc<str> = self.groups.to_string().into();
+        let mut waiting = Vec::new();
+        for (id, submission) in submissions {
+            if self.send(id.clone(), submission, Some(Arc::clone(&name))) {
+                waiting.push(id);
+            }
+        }
+        waiting
+    }
+
+    /// Sends a submission, alone or together with those of the same name, and returns whether it waits.
+    pub(super) fn send(
+        &mut self,
+        id: QuestionId,
+        submission: Submission,
+        together: Option<Arc<str>>,
+    ) -> bool {
         let by = Provenance { responder: Responder::Terminal, ..converse::by() };
         let record = self.joined.store().read(|_, snapshot| snapshot.get(&id).cloned());
         let deferred = match &record {
-            Some(record) => self.sender.defer(self.joined, record, submission, by.clone()).map(drop),
+            Some(record) => {
+                let by = by.clone();
+                self.sender.defer_together(self.joined, record, submission, by, together).map(drop)
+            }
             None => Err(submission),
         };
         match deferred {
@@ -81,7 +104,7 @@ impl<'a> Submissions<'a> {
         }
     }
 
-    /// Takes a submission back, if it still waits. Its result says so.
+    /// Takes a submission back, with those that were sent together with it, if it still waits. The results say so.
     pub(super) fn take_back(&self, id: &QuestionId) {
         self.sender.take_back(id);
     }

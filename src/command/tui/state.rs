@@ -16,10 +16,14 @@ use super::{
     draft::Draft,
     editor::Editor,
     event::{Effect, InboxState, QuestionItem},
+    group::{Group, Together},
     prose::{SubjectLines, has_folds},
     search::Search,
 };
-use crate::present::{answer::settlement, passage::Passage, text};
+use crate::{
+    command::propose::ProposedRule,
+    present::{answer::settlement, passage::Passage, text},
+};
 
 /// The least number of columns at which the list and a question stand side by side.
 pub const WIDE: u16 = 100;
@@ -42,8 +46,14 @@ pub enum Modal {
     Led(Option<Result<Arc<Context>, String>>, usize),
     /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
+    /// Like permissions, to be decided together.
+    Together(Together),
+    /// The rule that would be made of this decision, or why there is none, from this line on; `None` until that is known.
+    Rule(Arc<Record>, Option<Result<ProposedRule, String>>, usize),
     /// A comment on a part of the question.
     Comment(Arc<Passage>, Editor),
+    /// Until when to set the question aside, as it is typed.
+    Later(Editor),
     /// The reason of a rejection, and whether Enter was pressed behind it: it is sent by a second one. If none is typed, the
     /// answer is sent in its place, if there is one.
     Reason(Option<Answer>, Editor, bool),
@@ -87,8 +97,12 @@ pub struct App {
     pub said: Option<StatusLine>,
     /// The questions that are being submitted to from here.
     pub sending: BTreeSet<QuestionId>,
-    /// Those of them whose submission can be taken back, the latest last.
-    pub waiting: Vec<QuestionId>,
+    /// Those of them whose submission can be taken back, the latest last: what was sent together is one.
+    pub waiting: Vec<Vec<QuestionId>>,
+    /// What was decided together, and has no result yet.
+    pub(super) groups: Vec<Group>,
+    /// What was decided here last, until the person goes on to something else.
+    pub told: Option<Arc<Record>>,
     /// The columns and lines of the terminal.
     pub size: (u16, u16),
     /// Whether the current question has only just appeared, without a key that chose it: what is pressed now was meant
@@ -129,6 +143,8 @@ impl App {
             said: None,
             sending: BTreeSet::new(),
             waiting: Vec::new(),
+            groups: Vec::new(),
+            told: None,
             size,
             is_fresh: false,
             is_pressed: false,
@@ -188,7 +204,7 @@ impl App {
     /// Returns whether something was typed that is not sent.
     pub fn has_drafts(&self) -> bool {
         let open = |id: &QuestionId| self.world.open.iter().any(|item| item.record.id == *id);
-        let is_left = |id: &QuestionId| open(id) && !self.waiting.contains(id);
+        let is_left = |id: &QuestionId| open(id) && !self.is_waiting(id);
         self.drafts.iter().any(|(id, draft)| draft.is_touched && is_left(id))
     }
 
@@ -207,7 +223,10 @@ impl App {
         let before = self.item().cloned();
         self.world = world;
         let open: BTreeSet<_> = self.world.open.iter().map(|item| item.record.id.clone()).collect();
-        let mut effects = self.news(&open);
+        // What was set aside is news again once it is back.
+        let at_hand = self.world.open.iter().filter(|item| item.record.later.is_none());
+        let at_hand: BTreeSet<_> = at_hand.map(|item| item.record.id.clone()).collect();
+        let mut effects = self.news(&at_hand);
         if let Some(before) = before {
             effects.extend(self.follow(before));
         }
@@ -220,18 +239,22 @@ impl App {
             }
         }
         self.keep_place();
+        self.keep_together();
         let current = self.current.clone();
         // The card of a settled question still shows what was typed and not sent.
         self.drafts.retain(|id, _| open.contains(id) || Some(id) == current.as_ref());
-        self.known = Some(open);
+        self.known = Some(at_hand);
         effects
     }
 
     /// Returns a notification about the questions that are new. Those that were there at the start are not.
     fn news(&self, open: &BTreeSet<QuestionId>) -> Vec<Effect> {
         let Some(known) = &self.known else { return Vec::new() };
-        let new: Vec<_> = self.world.open.iter().filter(|item| !known.contains(&item.record.id)).collect();
-        debug_assert!(new.iter().all(|item| open.contains(&item.record.id)), "what is new is open");
+        let is_new = |item: &&QuestionItem| {
+            let id = &item.record.id;
+            open.contains(id) && !known.contains(id)
+        };
+        let new: Vec<_> = self.world.open.iter().filter(is_new).collect();
         match &*new {
             [] => Vec::new(),
             [item] => vec![Effect::Tell(format!("{} asks: {}", name(item), text::headline(&item.record)))],
@@ -309,7 +332,10 @@ impl App {
         let (before, behind) = order.split_at(self.place.min(order.len()));
         // What can be taken back keeps its place in the list.
         let [before, behind] = [before, behind].map(|part| {
-            let is_left = |place: &&usize| !self.waiting.contains(&open[**place].record.id);
+            let is_left = |place: &&usize| {
+                let record = &open[**place].record;
+                record.later.is_none() && !self.is_waiting(&record.id)
+            };
             part.iter().filter(is_left).copied().collect::<Vec<_>>()
         });
         let plain = behind.iter().find(is_plain).or_else(|| before.iter().rev().find(is_plain));
@@ -321,34 +347,6 @@ impl App {
             return Vec::new();
         }
         self.select(next);
-        vec![self.appear()]
-    }
-
-    /// A submission waits: the next question is shown, and nothing is said to be sent yet.
-    pub(super) fn deferred(&mut self, id: QuestionId) -> Vec<Effect> {
-        self.say(format!("{id}: sending … u takes it back"));
-        let is_current = self.current.as_ref() == Some(&id);
-        self.waiting.push(id);
-        if is_current { self.go_on() } else { Vec::new() }
-    }
-
-    /// Takes back what was sent last, if it still waits.
-    pub(super) fn undo(&self) -> Vec<Effect> {
-        self.waiting.last().cloned().map(Effect::TakeBack).into_iter().collect()
-    }
-
-    /// A submission waits no more.
-    pub(super) fn left(&mut self, id: &QuestionId) {
-        self.sending.remove(id);
-        self.waiting.retain(|waiting| waiting != id);
-    }
-
-    /// Opens what was taken back, with what was typed. A key that is on its way decides nothing.
-    pub(super) fn taken_back(&mut self, id: &QuestionId) -> Vec<Effect> {
-        self.left(id);
-        self.select(Some(id.clone()));
-        self.pane = Pane::Card;
-        self.say(format!("{id} is taken back: nothing was sent"));
         vec![self.appear()]
     }
 }

@@ -67,8 +67,9 @@ fn draw_card(app: &App, theme: Theme, area: Rect, frame: &mut Frame<'_>) {
 }
 
 fn header(app: &App, theme: Theme) -> Line<'static> {
-    let waits = match (app.search.is_empty(), app.world.open.len()) {
-        (false, count) => format!("{} of {count} found", app.order().len()),
+    let aside = app.aside();
+    let waits = match (app.search.is_empty(), app.world.open.len() - aside) {
+        (false, _) => format!("{} of {} found", app.order().len(), app.world.open.len()),
         (true, 0) => "nothing waits".to_owned(),
         (true, 1) => "1 question waits".to_owned(),
         (true, several) => format!("{several} questions wait"),
@@ -79,11 +80,14 @@ fn header(app: &App, theme: Theme) -> Line<'static> {
         let typed = short(app.search.text(), usize::from(app.size.0 / 3));
         spans.push(Span::styled(format!(": {typed}"), theme.accent()));
     }
+    if aside > 0 {
+        spans.push(Span::styled(format!(", {aside} later"), theme.muted()));
+    }
     if expiring > 0 {
         spans.push(Span::styled(format!(", {expiring} will end soon"), theme.warning()));
     }
     if !app.waiting.is_empty() {
-        spans.push(Span::styled(format!(", {} being sent: u takes back", app.waiting.len()), theme.accent()));
+        spans.push(Span::styled(format!(", {} being sent: u takes back", app.waits()), theme.accent()));
     }
     let used: usize = spans.iter().map(|span| width(&span.content)).sum();
     if let Some(gap) = app.world.gaps.first() {
@@ -154,7 +158,14 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
         // What decides is not named while it would be taken for the rest of a line.
         let decide: &[_] = if app.is_pressed { &[] } else { &[("Enter", "decide"), ("r", "reject")] };
         let folds: &[_] = if app.has_folds() { &[("f", "unfold")] } else { &[] };
-        let others: &[_] = &[("Esc", "list"), ("c", "comment"), ("?", "keys"), ("m", "more time")];
+        let others: &[_] = &[
+            ("Esc", "list"),
+            ("?", "keys"),
+            ("a", "all like it"),
+            ("c", "comment"),
+            ("l", "later"),
+            ("t", "more time"),
+        ];
         return [&[("1-9", "choose")], decide, folds, others].concat();
     }
     let mut keys =
@@ -162,9 +173,10 @@ fn keys(app: &App) -> Vec<(&'static str, &'static str)> {
     if question.fields.len() > 1 {
         keys.insert(2, ("Tab", "next field"));
     }
+    keys.push(("?", "keys"));
     if question.notes {
         keys.push(("n", "note"));
     }
-    keys.extend([("c", "comment"), ("?", "keys")]);
+    keys.extend([("c", "comment"), ("l", "later")]);
     keys
 }

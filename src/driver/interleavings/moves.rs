@@ -123,6 +123,7 @@ pub(super) fn submission(what: u8, edition: u32) -> Submission {
         3 | 4 => Submission::answer(text("b"), edition),
         5 => Submission::Reject(Some("no".to_owned())),
         6 => Submission::Extend(Duration::from_secs(1)),
+        7 => Submission::Later(Duration::from_secs(1)),
         _ => Submission::answer(wrong(), None),
     }
 }

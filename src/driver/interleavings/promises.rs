@@ -41,6 +41,8 @@ impl World<'_> {
                 *accepted += 1;
                 self.extended.get(&number).is_some_and(|extended| *accepted <= *extended)
             }
+            // It changes nothing for the agent.
+            (Ok(_), Submission::Later(_)) => true,
             (Err(Refusal::Conflict(view)), _) => {
                 let outcome = &view.settlement.as_ref().expect("it is settled").outcome;
                 let same = match (outcome, &submission) {

@@ -196,6 +196,9 @@ impl Notifier {
     /// Returns how the question was settled, or its present text, if one of them is new.
     fn over(&self) -> Option<Over> {
         let record = self.joined.store().read(|_, now| now.get(&self.telling.record.id).cloned())?;
+        if record.is_open() && record.later.is_some() {
+            return Some(Over::Settled("It is set aside until later"));
+        }
         if record.is_open() {
             return (record.edition != self.telling.record.edition).then_some(Over::Changed(record));
         }

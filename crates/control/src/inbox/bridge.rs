@@ -186,7 +186,7 @@ impl BridgeInbox {
     ) -> Result<(), Refusal> {
         // The ledger keeps decisions. An extension is not a decision, and a question that is over takes no further
         // decision. What is decided about a question that is kept is written before anybody hears of it.
-        let settles = !matches!(submission, Submission::Extend(_)) && !self.is_kept;
+        let settles = submission.settles() && !self.is_kept;
         let ledger = self.ledger.as_deref().zip(known.filter(|record| settles && record.is_open()));
         if let Some((ledger, record)) = ledger {
             ledger.accepting(record, &submission, &by).await;
@@ -382,7 +382,7 @@ pub(crate) fn assumed(record: &Record, submission: Submission, by: Provenance) -
     let (outcome, remark) = match submission {
         Submission::Answer { answer, .. } => (Outcome::Answered(answer), None),
         Submission::Reject(remark) => (Outcome::Rejected(Reason::User), remark),
-        Submission::Extend(_) => return record.clone(),
+        Submission::Extend(_) | Submission::Later(_) => return record.clone(),
     };
     let now = std::time::SystemTime::now().into();
     let mut settlement = Settlement::new(outcome, by, now);

@@ -17,7 +17,7 @@ use crate::limits;
 pub fn window(undo: Duration, submission: &Submission, record: &Record, now: Timestamp) -> Duration {
     let is_taken = !record.is_open() || record.state == State::Delivering;
     // More time is no decision.
-    if is_taken || matches!(submission, Submission::Extend(_)) || !submission.has_seen(record.edition) {
+    if is_taken || !submission.settles() || !submission.has_seen(record.edition) {
         return Duration::ZERO;
     }
     let left = record.deadline.map_or(Duration::MAX, |deadline| deadline.since(now));

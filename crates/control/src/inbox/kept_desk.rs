@@ -56,8 +56,8 @@ impl LocalDesk {
     /// Opens questions that no connection holds, also those of an earlier process. Each keeps its number, its times and its
     /// risk.
     pub(super) fn keep(&self, records: impl IntoIterator<Item = Record>) {
-        self.change(|state, _| {
-            for Record { id, question, opened_at, deadline, .. } in records {
+        self.change(|state, now| {
+            for Record { id, question, opened_at, deadline, later, .. } in records {
                 let weight = state.desk.weigh(&question, 0);
                 // The person may have given it more time.
                 let timeout = deadline.map(|deadline| deadline.since(opened_at));
@@ -67,6 +67,8 @@ impl LocalDesk {
                     Opening { weight, timeout, elsewhere: true, question, context: None },
                     since,
                 );
+                let aside = later.map(|later| later.since(state.desk.started()).saturating_sub(now));
+                state.desk.set_aside(id.number, aside.unwrap_or_default(), now);
                 state.askers.insert(id.number, Waiting::Kept);
             }
         });

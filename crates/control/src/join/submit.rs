@@ -126,8 +126,7 @@ impl JoinedInbox {
 
 /// Returns whether a reply tells that a submission to this question was accepted.
 fn tells(known: &Record, submission: &Submission, reply: &Record) -> bool {
-    let settles = !matches!(submission, Submission::Extend(_));
-    is_of(&known.id, reply) && !(settles && reply.state == State::Open)
+    is_of(&known.id, reply) && !(submission.settles() && reply.state == State::Open)
 }
 
 /// Returns whether a record is of this question, and of its bridge.

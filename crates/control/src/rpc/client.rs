@@ -262,6 +262,10 @@ impl Client {
                 let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
                 self.record(method::EXTEND, params([id, ("milliseconds", json(&milliseconds))])).await
             }
+            Submission::Later(time) => {
+                let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                self.record(method::LATER, params([id, ("milliseconds", json(&milliseconds))])).await
+            }
         }
     }
 

@@ -31,6 +31,8 @@ pub const DEFERRED: &str = "question_deferred";
 pub const UNDO: &str = "question_undo";
 /// Gives a question more time: `{id, milliseconds}` → [`askbridge_core::desk::Record`].
 pub const EXTEND: &str = "question_extend";
+/// Sets a question aside for a while, or brings it back: `{id, milliseconds}` → [`askbridge_core::desk::Record`].
+pub const LATER: &str = "question_later";
 /// Asks a question: `{question}` → [`askbridge_core::desk::Settlement`].
 pub const ASK: &str = "question_ask";
 /// Asks a question that no connection holds, or finds the one that was asked under the same key: `{question, key?}` →
@@ -64,4 +66,4 @@ pub const SELECT: &str = "machine_select";
 pub const STATUS: &str = "bridge_status";
 
 /// The methods that change something, or pretend that a person looks.
-pub(super) const CHANGING: [&str; 8] = [ANSWER, REJECT, DEFER, EXTEND, ASK, KEEP, WITHDRAW, WATCH];
+pub(super) const CHANGING: [&str; 9] = [ANSWER, REJECT, DEFER, EXTEND, LATER, ASK, KEEP, WITHDRAW, WATCH];

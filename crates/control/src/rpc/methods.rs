@@ -185,6 +185,13 @@ struct ExtendParams {
 }
 
 #[derive(Deserialize)]
+struct LaterParams {
+    id: String,
+    /// Zero brings it back.
+    milliseconds: u64,
+}
+
+#[derive(Deserialize)]
 struct AskParams {
     question: Question,
 }
@@ -253,6 +260,13 @@ fn register_waiting<I: Inbox>(module: &mut RpcModule<Context<I>>) -> Result<(), 
         let id = named(&context.inbox, &id, &extensions).await?.id.clone();
         drop(params);
         context.submit(&id, Submission::Extend(time), None, &extensions).await
+    })?;
+    module.register_async_method(method::LATER, async |params, context, extensions| {
+        let LaterParams { id, milliseconds } = read(&params)?;
+        let id = named(&context.inbox, &id, &extensions).await?.id.clone();
+        drop(params);
+        let time = Duration::from_millis(milliseconds);
+        context.submit(&id, Submission::Later(time), None, &extensions).await
     })?;
     module.register_async_method(
         method::ASK,

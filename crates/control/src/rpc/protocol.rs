@@ -231,6 +231,10 @@ pub struct Outline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub deadline: Option<Timestamp>,
+    /// Until when a person has set it aside. Absent if it is not set aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub later: Option<Timestamp>,
     /// Whether other responders must answer: the client cannot show the question, or left it to them.
     #[serde(default)]
     pub elsewhere: bool,
@@ -279,6 +283,7 @@ impl From<&Record> for Outline {
             risk: question.risk,
             opened_at: record.opened_at,
             deadline: record.deadline,
+            later: record.later,
             elsewhere: record.elsewhere,
             edition: record.edition,
             turn_over: record.turn_over,
@@ -301,6 +306,7 @@ impl From<Outline> for Record {
         Record {
             state: outline.state,
             deadline: outline.deadline,
+            later: outline.later,
             elsewhere: outline.elsewhere,
             edition: outline.edition,
             turn_over: outline.turn_over,

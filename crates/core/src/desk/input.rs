@@ -70,6 +70,8 @@ pub enum Submission {
     Reject(Option<String>),
     /// Give it this much more time.
     Extend(Duration),
+    /// Set it aside for this long; zero brings it back. Nobody but the responders hears of it.
+    Later(Duration),
 }
 
 impl Submission {
@@ -83,8 +85,13 @@ impl Submission {
     pub fn has_seen(&self, edition: u32) -> bool {
         match self {
             Submission::Answer { seen, .. } => seen.unwrap_or_default() == edition,
-            Submission::Reject(_) | Submission::Extend(_) => true,
+            Submission::Reject(_) | Submission::Extend(_) | Submission::Later(_) => true,
         }
+    }
+
+    /// Returns whether it settles the question.
+    pub fn settles(&self) -> bool {
+        !matches!(self, Submission::Extend(_) | Submission::Later(_))
     }
 
     /// Returns about how many bytes it takes in memory.
@@ -92,7 +99,7 @@ impl Submission {
         match self {
             Submission::Answer { answer, .. } => answer.bytes(),
             Submission::Reject(remark) => remark.as_ref().map_or(0, String::len),
-            Submission::Extend(_) => 0,
+            Submission::Extend(_) | Submission::Later(_) => 0,
         }
     }
 }

@@ -6,44 +6,12 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use super::{
     Desk, Event, EventLog, Notice, Opening, QuestionId, Record, Snapshot, State, Submission, Ticket,
     TicketedSubmission,
-    samples::{End, ModelSubmission, Step, answer, desk, late, name, outcome, question},
+    samples::{End, Life, ModelQuestion, ModelSubmission, Step, answer, desk, late, name, outcome, question},
 };
 use crate::{
     limits,
     question::{Outcome, Provenance, Reason},
 };
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Life {
-    Open,
-    Closing,
-    Delivering(End, Option<Ticket>),
-    Over(End),
-}
-
-struct ModelQuestion {
-    life: Life,
-    session: String,
-    weight: usize,
-    kept: usize,
-    since: Duration,
-    deadline: Option<Duration>,
-    warning: Option<Duration>,
-    parked: Vec<(Ticket, ModelSubmission)>,
-}
-
-impl ModelQuestion {
-    fn is_over(&self) -> bool {
-        matches!(self.life, Life::Over(_))
-    }
-
-    fn set_deadline(&mut self, deadline: Duration) {
-        let nanos = (deadline - self.since).as_nanos();
-        let four_fifths = u64::try_from(nanos - nanos / 5).expect("a short time");
-        (self.deadline, self.warning) =
-            (Some(deadline), Some(self.since + Duration::from_nanos(four_fifths)));
-    }
-}
 
 pub(super) struct World {
     desk: Desk,
@@ -131,6 +99,7 @@ impl World {
             since: self.now,
             deadline: None,
             warning: None,
+            later: None,
             parked: Vec::new(),
         };
         if let Some(timeout) = timeout {
@@ -147,7 +116,9 @@ impl World {
             ModelSubmission::Answer(text, secret) => Submission::answer(answer(text, secret), None),
             ModelSubmission::Reject => Submission::Reject(None),
             ModelSubmission::Extend(time) => Submission::Extend(time),
+            ModelSubmission::Later(time) => Submission::Later(time),
         };
+        let now = self.now;
         let is_remembered = self.desk.memory.iter().any(|(known, _)| known == number);
         let submitted = TicketedSubmission { ticket, number, submission, by: Provenance::bridge() };
         let settled = self.desk.submit(submitted, self.now).is_some();
@@ -166,6 +137,13 @@ impl World {
                     settles = Some(End::ByUser);
                     None
                 }
+                (ModelSubmission::Later(time), deadline) => {
+                    let left = deadline.map(|deadline| deadline.saturating_sub(now));
+                    let early = left.map(|left| left - (left / 2).min(limits::ASIDE_MARGIN));
+                    let aside = early.map_or(time, |early| early.min(time));
+                    asked.later = (!aside.is_zero()).then(|| now + aside);
+                    Some("ok")
+                }
                 (ModelSubmission::Extend(_), None) => Some("no_deadline"),
                 (ModelSubmission::Extend(time), Some(deadline)) => {
                     asked.set_deadline(deadline + time);
@@ -180,8 +158,7 @@ impl World {
         self.expected.extend(told.map(|told| (ticket, told)));
         assert_eq!(settled, settles.is_some());
         if let Some((asked, end)) = self.asked(number).zip(settles) {
-            asked.life = Life::Delivering(end, Some(ticket));
-            (asked.deadline, asked.warning) = (None, None);
+            asked.end(Life::Delivering(end, Some(ticket)));
         }
     }
 
@@ -191,8 +168,7 @@ impl World {
         if !matches!(asked.life, Life::Open | Life::Closing) {
             return;
         }
-        asked.life = Life::Delivering(end, None);
-        (asked.deadline, asked.warning) = (None, None);
+        asked.end(Life::Delivering(end, None));
     }
 
     fn close(&mut self, number: u64, time: Duration) {
@@ -240,7 +216,7 @@ impl World {
     fn overtaken(&mut self, number: u64, end: End) {
         self.desk.overtaken(number, outcome(end), Provenance::bridge(), self.now);
         let Some(asked) = self.asked(number).filter(|asked| !asked.is_over()) else { return };
-        (asked.deadline, asked.warning) = (None, None);
+        (asked.deadline, asked.warning, asked.later) = (None, None, None);
         if let Life::Delivering(before, Some(ticket)) = asked.life {
             let given = match before {
                 End::Answered(text, secret) => ModelSubmission::Answer(text, secret),
@@ -263,7 +239,9 @@ impl World {
         let now = self.now;
         let mut over = Vec::new();
         for (number, asked) in (1..).zip(&mut self.asked) {
+            asked.later.take_if(|due| *due <= now);
             if asked.warning.take_if(|due| *due <= now).is_some() {
+                asked.later = None;
                 self.expected_warnings.push(number);
             }
             if asked.deadline.is_some_and(|due| due <= now) {
@@ -366,7 +344,7 @@ impl World {
         assert_eq!(self.desk.weight, self.weight());
         assert!(self.desk.weight <= limits::OPEN_BYTES);
         assert!(self.desk.memory.iter().count() <= limits::REMEMBERED);
-        let timers = self.asked.iter().flat_map(|asked| [asked.deadline, asked.warning]);
+        let timers = self.asked.iter().flat_map(|asked| [asked.deadline, asked.warning, asked.later]);
         assert_eq!(self.desk.next_deadline(), timers.flatten().min());
         for (number, asked) in (1..).zip(&self.asked) {
             let record = self.desk.get(number).filter(|record| record.settlement.is_none());
@@ -376,6 +354,8 @@ impl World {
                 Life::Over(_) => None,
             };
             assert_eq!(record.map(|record| record.state), state);
+            let later = record.and_then(|record| record.later);
+            assert_eq!(later.is_some(), asked.later.is_some());
         }
     }
 

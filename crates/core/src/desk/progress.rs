@@ -1,4 +1,4 @@
-//! The progress of an open question: its deadline, the warning before it and more time; changes of its text; and the delivery of its
+//! The progress of an open question: its deadline, the warning before it and more time; when it is set aside, and back; changes of its text; and the delivery of its
 //! outcome, which arrives, is lost, or is overtaken by an outcome that the asker already had. Ending a question at its
 //! deadline is left to the asker, settling it by a submission to `state.rs`.
 
@@ -27,12 +27,18 @@ impl Desk {
         let due: BTreeSet<u64> =
             self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, number)| *number).collect();
         for number in &due {
+            let later = self.open.get(number).and_then(|entry| entry.later);
+            if later.is_some_and(|due| due <= now) {
+                self.set_later(*number, None);
+            }
             let warned =
                 self.open.get(number).is_some_and(|entry| entry.warning.is_some_and(|due| due <= now));
             if warned {
                 let deadline = self.open.get(number).and_then(|entry| entry.deadline);
                 // A warning that stays would be due at once again, and the caller would never rest.
                 self.set_timers(*number, deadline, None);
+                // What ends soon is looked at now.
+                self.set_later(*number, None);
                 self.change(*number, |record| record.expiring = true);
                 self.notices.extend(self.get(*number).cloned().map(Notice::Warned));
             }
@@ -88,17 +94,68 @@ impl Desk {
         self.set_timers(number, deadline, warning);
         let told = deadline.map(|deadline| self.at(deadline));
         self.change(number, |record| record.deadline = told);
+        // An earlier deadline brings it back earlier.
+        let later = self.open.get(&number).and_then(|entry| entry.later);
+        let latest = deadline.map(|deadline| deadline.saturating_sub(limits::ASIDE_MARGIN));
+        if let (Some(later), Some(latest)) = (later, latest)
+            && latest < later
+        {
+            self.set_later(number, Some(latest));
+        }
+    }
+
+    /// Keeps responders from settling a question that the asker is about to end, at this time at the latest.
+    /// Submissions wait until then. What responders see does not change.
+    pub fn close(&mut self, number: u64, until: Duration) {
+        let Some(entry) = self.open.get_mut(&number) else { return };
+        if matches!(entry.stage, Stage::Open) {
+            entry.stage = Stage::Closing;
+            // This does not call `set_deadline`: the record keeps the deadline that responders see.
+            self.set_timers(number, Some(until), None);
+        }
+    }
+
+    /// Sets an open question aside for this time: it is back before its deadline comes near. Zero brings it back.
+    pub fn set_aside(&mut self, number: u64, time: Duration, now: Duration) {
+        let Some(entry) = self.open.get(&number) else { return };
+        let wanted = now.saturating_add(time.min(limits::ASIDE));
+        let latest = entry.deadline.map(|deadline| {
+            let left = deadline.saturating_sub(now);
+            deadline.saturating_sub(limits::ASIDE_MARGIN.min(left / 2))
+        });
+        let until = latest.map_or(wanted, |latest| latest.min(wanted));
+        self.set_later(number, Some(until).filter(|until| *until > now));
+    }
+
+    /// Replaces the time until which a question is set aside.
+    pub(super) fn set_later(&mut self, number: u64, later: Option<Duration>) {
+        let Some(entry) = self.open.get(&number).filter(|entry| entry.later != later) else { return };
+        let (deadline, warning) = (entry.deadline, entry.warning);
+        self.set_all_timers(number, deadline, warning, later);
+        let told = later.map(|later| self.at(later));
+        self.change(number, |record| record.later = told);
     }
 
     pub(super) fn set_timers(&mut self, number: u64, deadline: Option<Duration>, warning: Option<Duration>) {
+        let later = self.open.get(&number).and_then(|entry| entry.later);
+        self.set_all_timers(number, deadline, warning, later);
+    }
+
+    fn set_all_timers(
+        &mut self,
+        number: u64,
+        deadline: Option<Duration>,
+        warning: Option<Duration>,
+        later: Option<Duration>,
+    ) {
         let Some(entry) = self.open.get_mut(&number) else { return };
-        // The warning and the deadline may be due at the same time, and then share one entry. So the old entries are
+        // Several of them may be due at the same time, and then share one entry. So the old entries are
         // removed before any new one is set.
-        for due in [entry.deadline, entry.warning].into_iter().flatten() {
+        for due in [entry.deadline, entry.warning, entry.later].into_iter().flatten() {
             self.timers.remove(&(due, number));
         }
-        (entry.deadline, entry.warning) = (deadline, warning);
-        self.timers.extend([deadline, warning].into_iter().flatten().map(|due| (due, number)));
+        (entry.deadline, entry.warning, entry.later) = (deadline, warning, later);
+        self.timers.extend([deadline, warning, later].into_iter().flatten().map(|due| (due, number)));
     }
 }
 
@@ -129,6 +186,8 @@ impl Desk {
             record.question = question;
             record.edition = record.edition.saturating_add(1);
         });
+        // It was set aside for what it said before.
+        self.set_later(number, None);
         self.notices.extend(self.get(number).cloned().map(Notice::Changed));
         Ok(())
     }
@@ -281,6 +340,51 @@ mod tests {
         }
         assert!(verdicts(&mut desk).iter().all(|verdict| verdict.ends_with(" ok")));
         assert_eq!(desk.timers.len(), 2);
+    }
+
+    #[test]
+    fn what_is_set_aside_comes_back_at_its_time_or_before_its_deadline() {
+        const MINUTE: Duration = Duration::from_secs(60);
+        for (what, deadline, aside, back) in [
+            ("at its time", None, 30, Some(30)),
+            ("far from the deadline", Some(100), 30, Some(30)),
+            ("ten minutes before the deadline", Some(60), 90, Some(48)),
+            ("before the warning", Some(200), 190, Some(160)),
+            ("after half of a short time", Some(6), 30, Some(3)),
+            ("never aside", None, 0, None),
+            ("within a year", None, u64::MAX / 60, Some(366 * 24 * 60)),
+        ] {
+            let mut desk = desk();
+            let number = open(&mut desk, deadline.map(|minutes: u32| MINUTE * minutes));
+            assert!(!submit(&mut desk, 1, number, Submission::Later(Duration::from_secs(aside * 60))));
+            assert_eq!(verdicts(&mut desk), ["1 ok"], "{what}");
+            let later = |desk: &Desk| desk.get(number).and_then(|record| record.later).is_some();
+            assert_eq!(later(&desk), back.is_some(), "{what}");
+            let Some(back) = back.map(|minutes| Duration::from_secs(minutes * 60)) else { continue };
+            assert!(desk.tick(back - SECOND).is_empty() && later(&desk), "{what}");
+            desk.take_changes();
+            assert!(desk.tick(back).is_empty() && !later(&desk), "{what}");
+            assert!(desk.has_changes(), "{what}: followers see that it is back");
+        }
+    }
+
+    #[test]
+    fn what_is_set_aside_can_be_answered_and_is_back_when_it_changes_or_is_wanted() {
+        let mut desk = desk();
+        let number = open(&mut desk, None);
+        let aside = |desk: &mut Desk, ticket, minutes: u64| {
+            submit(desk, ticket, number, Submission::Later(Duration::from_secs(minutes * 60)));
+            desk.get(number).and_then(|record| record.later).is_some()
+        };
+        assert!(aside(&mut desk, 1, 30) && !aside(&mut desk, 2, 0) && aside(&mut desk, 3, 30));
+        assert!(desk.amend(number, question("And now?", None), 1).is_ok());
+        assert_eq!((desk.get(number).and_then(|record| record.later), desk.timers.len()), (None, 0));
+        assert!(aside(&mut desk, 4, 30));
+        let answer = Submission::answer(answer("a", None), 1);
+        assert!(submit(&mut desk, 5, number, answer), "it can be answered all the time");
+        desk.delivered(number);
+        assert_eq!((desk.timers.len(), desk.len()), (0, 0));
+        assert!(desk.memory.iter().all(|(_, record)| record.later.is_none()));
     }
 
     #[test]

@@ -60,6 +60,11 @@ pub struct Record {
     /// Whether four fifths of its time have passed, so that it expires soon.
     #[serde(default)]
     pub expiring: bool,
+    /// Until when a person has set it aside, by RFC 3339: lists show it last, and nobody is notified of it. Absent if it
+    /// is not set aside. It can be answered all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub later: Option<Timestamp>,
     /// Whether other responders must answer: the client cannot show the question, or left it to them.
     #[serde(default)]
     pub elsewhere: bool,
@@ -100,6 +105,7 @@ impl Record {
             opened_at,
             deadline: None,
             expiring: false,
+            later: None,
             elsewhere: false,
             edition: 0,
             turn_over: false,

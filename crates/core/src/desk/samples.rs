@@ -79,6 +79,7 @@ pub(super) enum ModelSubmission {
     Answer(&'static str, Option<&'static str>),
     Reject,
     Extend(Duration),
+    Later(Duration),
 }
 
 /// How a question ends.
@@ -88,6 +89,47 @@ pub(super) enum End {
     ByUser,
     Failed,
     Gone(Reason),
+}
+
+/// Where a question is in its life.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Life {
+    Open,
+    Closing,
+    Delivering(End, Option<Ticket>),
+    Over(End),
+}
+
+/// A question of the model.
+pub(super) struct ModelQuestion {
+    pub(super) life: Life,
+    pub(super) session: String,
+    pub(super) weight: usize,
+    pub(super) kept: usize,
+    pub(super) since: Duration,
+    pub(super) deadline: Option<Duration>,
+    pub(super) warning: Option<Duration>,
+    pub(super) later: Option<Duration>,
+    pub(super) parked: Vec<(Ticket, ModelSubmission)>,
+}
+
+impl ModelQuestion {
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.life, Life::Over(_))
+    }
+
+    pub(super) fn set_deadline(&mut self, deadline: Duration) {
+        let nanos = (deadline - self.since).as_nanos();
+        let four_fifths = u64::try_from(nanos - nanos / 5).expect("a short time");
+        (self.deadline, self.warning) =
+            (Some(deadline), Some(self.since + Duration::from_nanos(four_fifths)));
+        let latest = deadline.saturating_sub(limits::ASIDE_MARGIN);
+        self.later = self.later.map(|later| later.min(latest));
+    }
+
+    pub(super) fn end(&mut self, life: Life) {
+        (self.life, self.deadline, self.warning, self.later) = (life, None, None, None);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -145,6 +187,7 @@ fn any_given() -> impl Strategy<Value = ModelSubmission> {
             .prop_map(|(text, secret)| ModelSubmission::Answer(text, secret)),
         2 => Just(ModelSubmission::Reject),
         2 => any_time().prop_map(ModelSubmission::Extend),
+        2 => any_time().prop_map(ModelSubmission::Later),
     ]
 }
 

@@ -59,6 +59,8 @@ pub(super) struct Entry {
     pub(super) deadline: Option<Duration>,
     /// When four fifths of its time are over; `None` once the warning was given.
     pub(super) warning: Option<Duration>,
+    /// Until when it is set aside.
+    pub(super) later: Option<Duration>,
     pub(super) stage: Stage,
     /// Submissions that came while the question was closing or being delivered. They are judged once it is settled.
     pub(super) parked: Vec<(Ticket, Submission)>,
@@ -197,6 +199,7 @@ impl Desk {
             weight,
             deadline: None,
             warning: None,
+            later: None,
             stage: Stage::Open,
             parked: Vec::new(),
         };
@@ -227,17 +230,6 @@ impl Desk {
             record.elsewhere = true;
             record.kept = kept.or(record.kept.take());
         });
-    }
-
-    /// Keeps responders from settling a question that the asker is about to end, at this time at the latest.
-    /// Submissions wait until then. What responders see does not change.
-    pub fn close(&mut self, number: u64, until: Duration) {
-        let Some(entry) = self.open.get_mut(&number) else { return };
-        if matches!(entry.stage, Stage::Open) {
-            entry.stage = Stage::Closing;
-            // This does not call `set_deadline`: the record keeps the deadline that responders see.
-            self.set_timers(number, Some(until), None);
-        }
     }
 
     /// Judges a submission. Returns the outcome that the asker has to deliver now, if it settled the question.
@@ -277,6 +269,11 @@ impl Desk {
             Submission::Extend(time) => {
                 let extended = self.extend(number, time);
                 self.tell(ticket, extended);
+                return None;
+            }
+            Submission::Later(time) => {
+                self.set_aside(number, time, now);
+                self.tell(ticket, Ok(()));
                 return None;
             }
         };
@@ -366,6 +363,7 @@ impl Desk {
         });
         entry.stage = Stage::Delivering { settlement, winner };
         // Only the timers are removed: the record keeps its deadline.
+        self.set_later(number, None);
         self.set_timers(number, None, None);
         self.change(number, |record| record.state = State::Delivering);
     }

@@ -6,6 +6,7 @@ import { Connection, PATIENCE } from "./connection.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { drafts, keep, keepDraft, recall } from "./drafts.js";
 import { action, takesText } from "./keys.js";
+import { LaterDialog } from "./later.js";
 import { readBy } from "./markdown.js";
 import { Outbox } from "./outbox.js";
 import "./question.js";
@@ -43,6 +44,7 @@ export class AskbridgeInbox extends HTMLElement {
   #past = new Past((...call) => this.#connection.call(...call), this.#store);
   #overview = new Overview();
   #rule = new RuleDialog((...call) => this.#connection.call(...call));
+  #until = new LaterDialog((id, milliseconds) => this.#setAside(id, milliseconds));
   /** Which questions end soon, as they were listed last. */
   #soon;
   /** Which open permissions the server found like the shown one, and among which it looked. */
@@ -116,6 +118,8 @@ export class AskbridgeInbox extends HTMLElement {
       waiting: el("span.count"),
       groups: el("div"),
       newer: el("p.newer"),
+      aside: el("ul"),
+      asides: el("span.count"),
       lost: el("ul"),
       gone: el("span.count"),
       settled: el("ul"),
@@ -126,13 +130,15 @@ export class AskbridgeInbox extends HTMLElement {
     };
     // What was lost can be put away, and stays so.
     parts.put = el("details", { open: recall("lost") ?? true, ontoggle: () => keep("lost", parts.put.open) }, el("summary", el("h2", "Lost"), " ", parts.gone), parts.lost);
+    // What is set aside is folded.
+    parts.later = el("details", el("summary", el("h2", "Later"), " ", parts.asides), parts.aside);
     parts.known = el("datalist", { id: "known" });
     const oninput = ({ target }) => (this.search = target.value);
     parts.search = el("input.search", { type: "search", placeholder: matchMedia("(hover: none)").matches ? "Search" : "Search (/)", ariaLabel: "Search questions by text, or by project:, agent:, kind: or risk:", value: this.search, oninput });
     parts.search.setAttribute("list", "known");
     parts.none = el("p.none");
     parts.past = el("section.past", { hidden: true }, el("h2", "History"), parts.settled, this.#past.missing, this.#past.more);
-    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.newer, parts.groups, parts.none, el("section.past", { hidden: true }, parts.put), parts.past);
+    parts.list = el("section.list", { ariaLabel: "Questions" }, parts.search, parts.known, el("h2", "Waiting ", parts.waiting), parts.newer, parts.groups, parts.none, el("section.past", { hidden: true }, parts.later), el("section.past", { hidden: true }, parts.put), parts.past);
     parts.back = button("quiet.back", () => this.#leave(), "All questions");
     parts.main = el("section.main", { tabindex: "-1" }, parts.back, parts.context, parts.stage);
     const retry = button("", () => this.#connection.check?.(), "Try now");
@@ -152,12 +158,13 @@ export class AskbridgeInbox extends HTMLElement {
     new ResizeObserver(() => (parts.main.style.scrollPaddingTop = `${sticks() + BESIDE}px`)).observe(parts.sent);
     const root = this.attachShadow({ mode: "open" });
     root.adoptedStyleSheets = SHEETS;
-    root.append(parts.shell, parts.confirm, this.#rule.element);
+    root.append(parts.shell, parts.confirm, this.#rule.element, this.#until.element);
     const { main } = parts;
     on(main, "askbridge-answer", ({ detail: { id, seen, comments, ...answer } }) => this.#settle("question_answer", { id, answer, seen, comments }));
     on(main, "askbridge-reject", ({ detail }) => this.#settle("question_reject", detail));
     on(main, "askbridge-together", ({ detail }) => this.#settleAll(detail));
     on(main, "askbridge-extend", ({ detail }) => this.#extend(detail));
+    on(main, "askbridge-later", ({ detail: { id, milliseconds } }) => (milliseconds == null ? this.#until.show(id) : this.#setAside(id, milliseconds)));
     on(main, "askbridge-context", ({ target: card, detail }) => this.#lead(card, detail));
     on(main, "askbridge-draft", ({ target: card }) => {
       keepDraft(card.record.id, card.touched && card.draft);
@@ -280,7 +287,7 @@ export class AskbridgeInbox extends HTMLElement {
   #render() {
     const { groups, lost, settled, waiting, none, shell } = this.#parts;
     const { records } = this.#store;
-    const open = this.#store.open().length;
+    const open = this.#store.waiting().length;
     this.#recall();
     let shown = this.#wanted;
     if (this.#count != open && this.#connection.state == "online") {
@@ -299,6 +306,10 @@ export class AskbridgeInbox extends HTMLElement {
       list.closest("section").hidden = !list.firstChild && !(list == settled && this.#past.missing.textContent);
     }
     write(this.#parts.gone, lost.childElementCount);
+    const { aside, asides, later } = this.#parts;
+    arrange(aside, rows(this.#store.aside(isFound)));
+    write(asides, aside.childElementCount);
+    later.parentNode.hidden = !aside.firstChild;
     let found = 0;
     const sections = [...this.#store.groups(isFound)].map(([key, records]) => {
       const group = this.#group(key, records[0]);
@@ -386,7 +397,8 @@ export class AskbridgeInbox extends HTMLElement {
   #order() {
     const isFound = this.#isFound();
     const lost = this.#parts.put.open ? this.#store.ended(true, isFound) : [];
-    return [...this.#store.groups(isFound).values(), lost, this.#store.ended(false, isFound)].flat().map(({ id }) => id);
+    const aside = this.#parts.later.open ? this.#store.aside(isFound) : [];
+    return [...this.#store.groups(isFound).values(), aside, lost, this.#store.ended(false, isFound)].flat().map(({ id }) => id);
   }
 
   /* The question */
@@ -474,10 +486,13 @@ export class AskbridgeInbox extends HTMLElement {
     main.classList.toggle("wide", !!(diffs.length || patch));
     const { status, clock = 0 } = this.#bridges.get(record.bridge) ?? {};
     const { project, sessionId, origin } = record.question;
+    // One session of a project needs no name.
+    const isOther = ({ question: it }) => it.project == project && it.sessionId != null && it.sessionId != sessionId;
+    const hasOthers = this.#store.open().some(isOther);
     const isolated = text => `\u2068${visible(text)}\u2069`;
     // A program does not work in the folder of the inbox that it asks.
     const folder = project ?? (origin == "program" ? "" : (status?.folder ?? "an unknown folder"));
-    write(context, `${agentOf(record, status)}${folder && ` in ${isolated(folder)}`}${onMachine(record)}${sessionId ? ` · session ${isolated(sessionId)}` : ""}`);
+    write(context, `${agentOf(record, status)}${folder && ` in ${isolated(folder)}`}${onMachine(record)}${sessionId && hasOthers ? ` · session ${isolated(sessionId)}` : ""}`);
     const card = this.#card ?? el("askbridge-question");
     card.clockOffset = clock;
     if (card.record != record) card.record = record;
@@ -518,7 +533,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** Returns whether the person is at something else than the questions. */
   #isElsewhere() {
-    return this.#connection.state == "signed-out" || this.#parts.confirm.open || this.#rule.element.open || !!document.querySelector(":modal");
+    return this.#connection.state == "signed-out" || this.#parts.confirm.open || this.#rule.element.open || this.#until.element.open || !!document.querySelector(":modal");
   }
 
   #key(event) {
@@ -536,6 +551,7 @@ export class AskbridgeInbox extends HTMLElement {
     else if (name == "found") this.#openFirst();
     else if (name == "rule") this.#makeRule();
     else if (name == "undo") this.#undo();
+    else if (name == "later") this.#card?.setAside();
     else this.#card?.[name](Number(event.key));
   }
 
@@ -554,7 +570,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   #step(by, focus) {
     const all = this.#order();
-    const waiting = all.filter(id => isOpen(this.#store.records.get(id)));
+    const waiting = all.filter(id => isOpen(this.#store.records.get(id)) && !this.#store.records.get(id).later);
     // The last question is the last one that waits, not the oldest of the past.
     const order = Math.abs(by) == Infinity && waiting[0] ? waiting : all;
     const at = order.indexOf(this.current);
@@ -629,7 +645,7 @@ export class AskbridgeInbox extends HTMLElement {
 
   /** Returns what waits behind a question in the list, or else the first that waits. */
   #next(id) {
-    const waits = it => isOpen(this.#store.records.get(it)) && !this.#outbox.has(it);
+    const waits = it => isOpen(this.#store.records.get(it)) && !this.#store.records.get(it).later && !this.#outbox.has(it);
     const order = this.#order().filter(it => it == id || waits(it));
     return order[order.indexOf(id) + 1] ?? order.find(it => it != id) ?? null;
   }
@@ -751,6 +767,17 @@ export class AskbridgeInbox extends HTMLElement {
   async #extend(params) {
     const record = await this.#send(params.id, () => this.#connection.call("question_extend", params));
     if (isOpen(record)) this.#say("It has more time.");
+  }
+
+  /** Sets a question aside, or brings it back: it stands where it belongs, and the next one is shown. */
+  async #setAside(id, milliseconds) {
+    const next = this.#next(id);
+    const record = await this.#send(id, () => this.#connection.call("question_later", { id, milliseconds }));
+    if (!isOpen(record)) return;
+    if (record.later) {
+      this.#say("It is set aside until later.");
+      if (this.current == id) this.#select(next, "next");
+    } else this.#say(milliseconds ? "It ends too soon to be set aside." : "It is back in the list.");
   }
 
   /** Returns the record as it is then. Where it fails, the question says so. */

@@ -2,7 +2,7 @@
 
 import { on } from "./dom.js";
 
-const ACTIONS = { j: "next", k: "previous", g: "first", G: "last", "/": "search", c: "comment", r: "reject", u: "undo", a: "together", m: "rule", "?": "help" };
+const ACTIONS = { j: "next", k: "previous", g: "first", G: "last", "/": "search", c: "comment", r: "reject", u: "undo", a: "together", m: "rule", l: "later", "?": "help" };
 const IN_LIST = { ArrowDown: "next", ArrowUp: "previous" };
 const TYPED = "textarea, select, [contenteditable], input:not([type=checkbox], [type=radio], [type=range])";
 
@@ -52,7 +52,7 @@ export function action(event, inbox) {
   if (key == "Enter" && target.matches(".search")) return "found";
   if (takesText(target)) return;
   if (key == "Enter") return repeat || !isAlone() || target.closest("a, button, input, summary") ? undefined : "focusFirst";
-  if (/^[cru]$/.test(key) && !isAlone()) return;
+  if (/^[crul]$/.test(key) && !isAlone()) return;
   if (target.matches(".row") && IN_LIST[key]) return IN_LIST[key];
   const isDigit = /^[1-9]$/.test(key);
   return isDigit ? "choose" : ACTIONS[key];

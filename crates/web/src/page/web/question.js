@@ -265,6 +265,11 @@ export class AskbridgeQuestion extends HTMLElement {
     return this.#canAct && !this.#isTooEarly() && this.#comments.add();
   }
 
+  /** Asks until when it is set aside, or brings it back. */
+  setAside() {
+    if (this.#canAct && !this.#isTooEarly()) this.#send("later", this.#record.later ? { milliseconds: 0 } : {});
+  }
+
   /** Discards what was entered. */
   discard() {
     this.#reason = "";
@@ -381,6 +386,7 @@ export class AskbridgeQuestion extends HTMLElement {
       ago: el("span"),
       time: el("span"),
       later: button("link", () => this.#send("extend", { milliseconds: MORE_TIME }), "More time"),
+      aside: button("link", () => this.setAside(), "Later"),
       title: el(`h2.${isCommand ? "above" : title.length > 90 ? "long" : ""}`, { id: "title", tabindex: "-1", dir: "auto" }, inline(title)),
       problem: el("div.problem", { tabindex: "-1", hidden: true }),
       actions: el("div.actions"),
@@ -393,8 +399,9 @@ export class AskbridgeQuestion extends HTMLElement {
       isOpen(this.#record) && this.#record.edition && el("span.chip.danger", "Changed since it was asked"),
       this.#record.turnOver && el("span.chip.danger", "Its turn is over: the agent may not read an answer"),
       isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", inline(line(riskReason || "can do harm")))),
-      risk == "acts" && riskReason && el("bdi.chip", inline(line(riskReason))),
-      el("span.until", parts.time, parts.later),
+      // "Run a command" says that it does.
+      risk == "acts" && riskReason && riskReason != "it runs a command" && el("bdi.chip", inline(line(riskReason))),
+      el("span.until", parts.time, parts.later, parts.aside),
     );
     const onsubmit = event => {
       event.preventDefault();
@@ -724,8 +731,10 @@ export class AskbridgeQuestion extends HTMLElement {
   #tick() {
     clearTimeout(this.#timer);
     if (!this.#record) return;
-    const { time, later, ago: since } = this.#parts;
-    const { deadline, expiring, earlier, openedAt } = this.#record;
+    const { time, later, aside, ago: since } = this.#parts;
+    const { deadline, expiring, earlier, openedAt, later: back } = this.#record;
+    aside.hidden = !isOpen(this.#record);
+    aside.textContent = back ? "Bring it back" : "Later";
     const now = Date.now() + this.clockOffset;
     const left = Date.parse(deadline) - now;
     const isShown = isOpen(this.#record) && !isNaN(left);

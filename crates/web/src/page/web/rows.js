@@ -4,7 +4,7 @@ import { besideIt } from "./beyond.js";
 import { button, el, fill } from "./dom.js";
 import { kind } from "./subject.js";
 import { plain } from "./text.js";
-import { ago, cut, ended, headline, isHarmful, isOpen, line, machineOf, remaining, riskOf } from "./words.js";
+import { ago, cut, ended, headline, inTime, isHarmful, isOpen, line, machineOf, remaining, riskOf } from "./words.js";
 
 const LONGEST = 300;
 
@@ -78,6 +78,7 @@ export class Row {
   #age = el("span.age", { dir: "auto" });
   #meta = el("span.meta");
   #left = el("span.chip", { dir: "auto" });
+  #back = el("span.chip");
   #shown = [];
 
   /** @param {function} pick called when the person picks the row */
@@ -98,12 +99,13 @@ export class Row {
     const isWaiting = isOpen(record);
     this.since = Date.parse(isWaiting || state == "lost" ? openedAt : settlement?.at) || seen + clock;
     this.deadline = isWaiting && Date.parse(deadline);
+    this.back = isWaiting && Date.parse(record.later);
     this.button.dataset.state = state;
     this.#title.textContent = title(record);
     this.#left.classList.toggle("soon", !!expiring);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
     if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
-    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, /^Not/.test(mark)), this.deadline && this.#left);
+    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, /^Not/.test(mark)), this.back && this.#back, this.deadline && this.#left);
     this.tick();
   }
 
@@ -111,6 +113,7 @@ export class Row {
   tick() {
     const now = Date.now() + this.clock;
     write(this.#age, ago(now - this.since));
+    if (this.back) write(this.#back, `Back ${inTime(this.back - now)}`);
     if (this.deadline) write(this.#left, remaining(this.deadline - now));
   }
 }

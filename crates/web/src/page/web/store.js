@@ -81,6 +81,16 @@ export class Store extends EventTarget {
     return this.all(isOpen);
   }
 
+  /** Returns what waits, and is not set aside until later. */
+  waiting() {
+    return this.open().filter(({ later }) => !later);
+  }
+
+  /** Returns what is set aside, what is back first at the beginning. */
+  aside(isFound = () => true) {
+    return this.all(record => isOpen(record) && !!record.later && isFound(record)).sort((a, b) => Date.parse(a.later) - Date.parse(b.later));
+  }
+
   /** Returns the open permissions that may be like this one: the server knows which of them are. */
   alike(id) {
     const of = ({ question, bridge }) => [question.purpose, question.agent, question.project, question.subject?.kind, riskOf(question), machineOf({ bridge })].join("\n");
@@ -103,7 +113,7 @@ export class Store extends EventTarget {
 
   /** Returns what waits by machine and project, the most urgent first. @returns {Map<string, object[]>} */
   groups(isFound) {
-    const waiting = this.all(record => this.#waits(record) && isFound(record));
+    const waiting = this.all(record => this.#waits(record) && !(record.later && isOpen(record)) && isFound(record));
     const soon = new Set(this.soon());
     for (const record of waiting) record.rank = rank(record, soon.has(record));
     return Map.groupBy(waiting.sort(order), record => `${machineOf(record)}\n${record.question.project ?? ""}`);
@@ -119,7 +129,7 @@ export class Store extends EventTarget {
     return isOpen(record) || record.state == "delivering" || this.#folds.has(record.id);
   }
 
-  /** Returns whether it is new and open. */
+  /** Returns whether it is open and new, or back. */
   #put(record) {
     const { id } = record;
     const old = this.records.get(id);
@@ -131,7 +141,8 @@ export class Store extends EventTarget {
       this.#folds.add(id);
       setTimeout(() => this.#fold(id), FOLD);
     }
-    return isOpen(record) && !old;
+    // What was set aside and is back is news again.
+    return isOpen(record) && (!old || (isOpen(old) && !!old.later && !record.later));
   }
 
   #fold(id) {

@@ -9,6 +9,9 @@ function span(ms) {
   return seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
 }
 
+/** Returns when something will be. @param {number} ms */
+export const inTime = ms => `in ${span(ms)}`;
+
 /** Returns how long ago something was. @param {number} ms */
 export const ago = ms => (ms < 10_000 ? "just now" : `${span(ms)} ago`);
 
