@@ -1,6 +1,6 @@
 import { AskbridgeError } from "./error.js";
 import { Feed, type InboxEvent } from "./feed.js";
-import { type AccessSource, Http, pathOf, unconfirmed } from "./http.js";
+import { type AccessSource, type Call, Http, pathOf, rpc, unconfirmed } from "./http.js";
 import { type Cancel, type Permission, type Question, questionOf, type RejectOptions, type ReplyOptions } from "./question.js";
 import { readOutcome, readRecord } from "./read.js";
 import { isDecidedSo, isOpen, recall } from "./recall.js";
@@ -36,6 +36,9 @@ const LOOK_UP_AGAIN = 1_000;
 /** How often a decision is sent about a question that was open and that the server does not know, and when again. */
 const ATTEMPTS = 6;
 const ATTEMPT_AGAIN = 500;
+
+/** Returns who decides, for a program that passes on what a person decided. REST has no place for a name. */
+const responder = (name: string) => ({ responder: "rpc", name });
 
 /** A client of an inbox: receives its questions, answers them, and asks some. */
 export class Askbridge {
@@ -120,16 +123,26 @@ export class Askbridge {
    * sent again, which is the same as once.
    */
   async replyQuestion(id: string, values: Record<string, Value>, options: ReplyOptions = {}): Promise<void> {
-    const { notes, seen, comments, signal } = options;
+    const { notes, seen, comments, by, signal } = options;
+    const answer = { values, ...(notes && { notes }) };
     // A server of an earlier version knows no editions and no comments, and refuses the members.
-    const more = { ...(notes && { notes }), ...(seen && { seen }), ...(comments && { comments }) };
-    await this.#decide(id, "reply", { values, ...more }, signal);
+    const more = { ...(seen && { seen }), ...(comments && { comments }) };
+    const call =
+      by === undefined
+        ? { path: pathOf(id, "reply"), body: { ...answer, ...more } }
+        : rpc("question_answer", { id, answer, ...more, by: responder(by) });
+    await this.#decide(id, call, answer, signal);
   }
 
   /** Rejects a question or a permission. */
   async rejectQuestion(id: string, reason?: string, options: RejectOptions = {}): Promise<void> {
-    const { comments, signal } = options;
-    await this.#decide(id, "reject", { ...(reason !== undefined && { reason }), ...(comments && { comments }) }, signal);
+    const { comments, by, signal } = options;
+    const why = { ...(reason !== undefined && { reason }), ...(comments && { comments }) };
+    const call =
+      by === undefined
+        ? { path: pathOf(id, "reject"), body: why }
+        : rpc("question_reject", { id, ...why, by: responder(by) });
+    await this.#decide(id, call, undefined, signal);
   }
 
   /** Moves the deadline of a question, and returns the question with its new one. */
@@ -270,10 +283,15 @@ export class Askbridge {
   }
 
   /** Sends a decision. Where it is not known whether it arrived, finds out what counts. */
-  async #decide(id: string, verb: "reply" | "reject", body: object, signal: AbortSignal | undefined): Promise<void> {
+  async #decide(
+    id: string,
+    { path, ...call }: Call & { path: string },
+    answer: Answer | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     for (let attempts = 1; ; attempts++) {
       try {
-        return await this.#http.call(pathOf(id, verb), { body, signal, isSafe: true });
+        return await this.#http.call(path, { ...call, signal, isSafe: true });
       } catch (error) {
         if (!(error instanceof AskbridgeError) || ![404, 409, 410].includes(error.status)) throw error;
         const wasThere = error.wasSent || attempts > 1 || (error.status === 404 && this.#feed.has(id));
@@ -284,7 +302,7 @@ export class Askbridge {
           throw unconfirmed(cause);
         });
         if (record?.settlement) {
-          if (isDecidedSo(record, verb === "reply" ? (body as Answer) : undefined)) return;
+          if (isDecidedSo(record, answer)) return;
           const { outcome } = record.settlement;
           throw new AskbridgeError("conflict", `${id} was settled in another way`, { outcome, wasSent: true });
         }

@@ -148,6 +148,27 @@ async function refusal(response: Response): Promise<AskbridgeError> {
   return new AskbridgeError(known.name, known.detail ?? `askbridge responded ${status} ${known.title}`, { problem: known });
 }
 
+/** Returns the path and the request of a call of the control protocol. */
+export function rpc(method: string, params: object): Call & { path: string } {
+  return { path: "/rpc", body: { jsonrpc: "2.0", id: 1, method, params }, read: readResponse };
+}
+
+/** What a call of the control protocol gets. The code of an error is the status that REST would have. */
+interface RpcResponse {
+  result?: unknown;
+  error?: { code: number; message: string; data?: Partial<Problem> };
+}
+
+async function readResponse(response: Response): Promise<unknown> {
+  const { result, error } = (await jsonOf(response)) as RpcResponse;
+  if (!error) return result;
+  const { code, message, data } = error;
+  const name = data?.name ?? `rpc_${code}`;
+  const outcome = data?.question?.settlement?.outcome;
+  const problem = { ...data, ...(outcome && { outcome }), name, status: code > 0 ? code : 0, title: message };
+  throw new AskbridgeError(name, message, { problem });
+}
+
 /** Returns the error of a request that may have arrived. */
 export function unconfirmed(cause: unknown): AskbridgeError {
   const text = "the connection to askbridge was lost: it is not known whether it acted";

@@ -7,8 +7,14 @@ export interface Cancel {
   signal?: AbortSignal | undefined;
 }
 
+/** For whom a program decides. */
+export interface DecideOptions extends Cancel {
+  /** The person who decided, and where, such as `Ben in Telegram`: the history shows it. At most 200 bytes. */
+  by?: string | undefined;
+}
+
 /** What a reply can have besides its values. */
-export interface ReplyOptions extends Cancel {
+export interface ReplyOptions extends DecideOptions {
   /** Notes on fields, by field name. */
   notes?: Record<string, string>;
   /** The edition of the question that the person saw. The answer is refused as `changed` where there is a later one. */
@@ -18,13 +24,13 @@ export interface ReplyOptions extends Cancel {
 }
 
 /** What a rejection can have besides its reason. */
-export interface RejectOptions extends Cancel {
+export interface RejectOptions extends DecideOptions {
   /** Comments on lines of the question, which stand below the reason. */
   comments?: Comment[] | undefined;
 }
 
 /** How to allow a permission. */
-export interface AllowOptions extends Cancel {
+export interface AllowOptions extends DecideOptions {
   /** Says that you know that it is dangerous: nothing dangerous is allowed without it. */
   dangerous?: boolean;
   /** Allows it from now on instead of this time. */
@@ -122,7 +128,7 @@ export class Permission extends Question {
   }
 
   /** Allows it this time, or `always`. */
-  async allow({ dangerous, always, option, signal }: AllowOptions = {}): Promise<void> {
+  async allow({ dangerous, always, option, by, signal }: AllowOptions = {}): Promise<void> {
     if (this.needsConfirmation && !dangerous) {
       const text = `${this.id} may do harm: look at it, and then call allow({ dangerous: true })`;
       throw new AskbridgeError("needs_confirmation", text);
@@ -135,7 +141,7 @@ export class Permission extends Question {
       const wanted = JSON.stringify(option ?? role);
       throw new AskbridgeError("no_such_option", `${this.id} has not exactly one option ${wanted} that allows it: ${offered}`);
     }
-    await this.reply({ [this.fields[0]!.name]: chosen.value }, { signal });
+    await this.reply({ [this.fields[0]!.name]: chosen.value }, { by, signal });
   }
 }
 

@@ -24,10 +24,10 @@ export function isDecidedSo({ question, settlement }: QuestionRecord, answer: An
   if (outcome?.status !== "answered") return false;
   const { values } = outcome;
   const isSecret = (name: string) => question.fields.some(field => field.name === name && field.secret);
-  // What was secret is not shown again: it is known alone that it came over HTTP.
+  // What was secret is not shown again: it is known alone that it came over HTTP, by REST or by a call.
   const isSame = (name: string) =>
     name in values && name in answer.values && isSecret(name)
-      ? settlement!.by.responder === "http"
+      ? ["http", "rpc"].includes(settlement!.by.responder)
       : JSON.stringify(answer.values[name]) === JSON.stringify(values[name]);
   return Object.keys({ ...values, ...answer.values }).every(isSame);
 }

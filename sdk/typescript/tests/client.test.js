@@ -79,6 +79,39 @@ test("an answer that does not fit says which field", async () => {
   await assert.rejects(inbox.waitFor("nobody-1"), refused("not_found"));
 });
 
+test("a program that passes on what a person decided names the person", async () => {
+  const inbox = machine.client();
+  const by = "Ben in a chat";
+  const settledBy = async id => (await inbox.question(id)).settlement.by;
+  const child = machine.ask("Who says so?");
+  const question = await next(inbox, "Who says so?");
+  await assert.rejects(question.reply({ q0: "c" }, { by }), error => {
+    assert.equal(error.errors[0].field, "q0");
+    return refused("does_not_fit", 422)(error);
+  });
+  await question.reply({ q0: "a" }, { by });
+  await question.reply({ q0: "a" }, { by });
+  assert.equal(await child.ended, 0);
+  assert.deepEqual(await settledBy(question.id), { responder: "rpc", name: by });
+  await assert.rejects(question.reject("late", { by }), error => {
+    assert.deepEqual(error.outcome, { status: "answered", values: { q0: "a" } });
+    return refused("conflict", 409)(error);
+  });
+  await assert.rejects(inbox.rejectQuestion("nobody-1", undefined, { by }), refused("not_found", 404));
+
+  const agent = machine.agent("dangerous");
+  const permission = await next(inbox, "", "onPermission");
+  await permission.allow({ dangerous: true, by });
+  await until("answer", () => /Permission: selected allow/.test(agent.said), () => agent.said);
+  assert.deepEqual(await settledBy(permission.id), { responder: "rpc", name: by });
+  const rejecting = machine.ask("Rejected by whom?");
+  const rejected = await next(inbox, "Rejected by whom?");
+  await rejected.reject("no time", { by });
+  await rejecting.ended;
+  const { settlement } = await inbox.question(rejected.id);
+  assert.deepEqual([settlement.by.name, settlement.remark], [by, "no time"]);
+});
+
 test("a program asks, gets the answer, and withdraws", async () => {
   const inbox = machine.client();
   const fields = [{ name: "go", label: "Deploy?", kind: "boolean" }];
