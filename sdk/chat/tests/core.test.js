@@ -1,0 +1,198 @@
+// Tables of what the pure parts return: whose texts leave the machine, when it is quiet, what a typed text means, how texts
+// are written, what is wrong with settings.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Secrets } from "../dist/adapter.js";
+import { cut, cutToFit, plain, printable, printableLine } from "../dist/core/card.js";
+import { describe, diffText } from "../dist/core/describe.js";
+import { dataOf, keyOf, readData, readSlot, slotOf } from "../dist/core/entry.js";
+import { readTyped } from "../dist/core/fields.js";
+import { markdown } from "../dist/core/markdown.js";
+import { disclosureOf, quietFor } from "../dist/core/policy.js";
+import { Bucket } from "../dist/courier.js";
+import { settingsOf, SettingsError } from "../dist/settings.js";
+import { limits, render } from "../dist/telegram/render.js";
+import { record, SAMPLES } from "./samples.js";
+import { policy } from "./world.js";
+
+test("when it is quiet", () => {
+  const at = text => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+  const span = text => ({ from: at(text.slice(0, 5)), to: at(text.slice(6)) });
+  for (const [spans, now, wanted] of [
+    [[], "12:00", 0],
+    [["22:00-07:00"], "21:59", 0],
+    [["22:00-07:00"], "22:00", 540],
+    [["22:00-07:00"], "23:59", 421],
+    [["22:00-07:00"], "06:59", 1],
+    [["22:00-07:00"], "07:00", 0],
+    [["12:00-13:00"], "12:30", 30],
+    [["12:00-13:00", "13:00-14:00"], "12:30", 90],
+    [["00:00-00:00"], "05:00", 1440],
+  ]) {
+    assert.equal(quietFor(spans.map(span), at(now)), wanted, `${spans} ${now}`);
+  }
+});
+
+test("what leaves the machine", () => {
+  const shop = { folder: "/src/shop", text: "all" };
+  for (const [rules, question, id, wanted] of [
+    [[], {}, "a-1", "none"],
+    [[shop], {}, "a-1", "all"],
+    [[shop], { project: "/src/shop/web" }, "a-1", "all"],
+    [[shop], { project: "/src/shopping" }, "a-1", "none"],
+    [[shop], { project: "/src/shop/../bank" }, "a-1", "none"],
+    [[shop], { project: undefined }, "a-1", "none"],
+    [[shop], {}, "box/a-1", "none"],
+    [[{ ...shop, machine: "box" }], {}, "box/a-1", "all"],
+    [[{ text: "title" }], {}, "box/a-1", "title"],
+    [[{ kinds: ["permission"], text: "all" }], {}, "a-1", "none"],
+    [[{ kinds: ["question"], text: "all" }], {}, "a-1", "all"],
+    [[{ kinds: ["execute"], text: "all" }], SAMPLES.dangerous, "a-1", "all"],
+    [[{ kinds: ["execute"], text: "all" }], SAMPLES.edit, "a-1", "none"],
+    [[{ kinds: ["execute"], text: "none" }, shop], SAMPLES.dangerous, "a-1", "none"],
+    // A question cannot say that it is of a kind.
+    [[{ kinds: ["read"], text: "all" }], { subject: { kind: "read" } }, "a-1", "none"],
+  ]) {
+    const asked = record("choice", id, { question });
+    assert.equal(disclosureOf(policy({ text: "none", rules }), asked), wanted, JSON.stringify([rules, question, id]));
+  }
+});
+
+test("what a typed text means", () => {
+  const options = [["pg", "Postgres"], ["lite", "SQLite"], ["3", "Three"]].map(([value, label]) => ({ value, label }));
+  const choice = { kind: "choice", options, other: false };
+  const choices = { kind: "choices", options, other: false };
+  for (const [field, text, wanted] of [
+    [choice, "pg", "pg"],
+    [choice, " postgres ", "pg"],
+    [choice, "2", "lite"],
+    [choice, "3", "3"],
+    [choice, "4", undefined],
+    [choice, "0", undefined],
+    [{ ...choice, other: true }, "4", "4"],
+    [{ ...choice, other: true }, "Maria", "Maria"],
+    [{ kind: "choice", other: false, options: [{ value: "a", label: "Same" }, { value: "b", label: "Same" }] }, "Same", undefined],
+    [choices, "1, SQLite", ["pg", "lite"]],
+    [choices, "pg, nothing", undefined],
+    [{ ...choices, other: true }, "pg, nothing", ["pg, nothing"]],
+    [{ kind: "number" }, "8080", 8080],
+    [{ kind: "number" }, "2,5", 2.5],
+    [{ kind: "number" }, "", undefined],
+    [{ kind: "number" }, "Infinity", undefined],
+    [{ kind: "boolean" }, "YES", true],
+    [{ kind: "boolean" }, "maybe", undefined],
+    [{ kind: "confirm", yes: "Deploy", no: "Wait" }, "wait", false],
+    [{ kind: "texts" }, "a\r\n\n b ", ["a", "b"]],
+    [{ kind: "text" }, " as it is ", "as it is"],
+    [{ kind: "json" }, '{"a":1}', '{"a":1}'],
+    [{ kind: "unknown" }, "a", undefined],
+  ]) {
+    const read = readTyped({ name: "q", label: "", ...field }, text);
+    assert.deepEqual(read.value, wanted, JSON.stringify([field, text]));
+    assert.equal("error" in read, wanted === undefined);
+  }
+});
+
+test("nothing of a text is out of sight", () => {
+  for (const [text, wanted] of [
+    ["a\u202eb", "a\\u{202e}b"],
+    ["a\u0000\u001b[31m", "a\\u{0}\\u{1b}[31m"],
+    ["a\r\nb\rc\td", "a\nb\nc\td"],
+    ["\u{e0041}", "\\u{e0041}"],
+    ["\ud800", "\ufffd"],
+    ["👩‍💻 ü 中", "👩‍💻 ü 中"],
+  ]) {
+    assert.equal(printable(text), wanted);
+  }
+  assert.equal(printableLine("a\nb\tc"), "a␊b␉c");
+  assert.equal(cut("abcdef", 4), "abc…");
+  // Every letter of a text in Markdown is in what is shown of it, but for its markup.
+  const shown = plain(markdown("# H\n\n*a* **b** ~~c~~ `d<e` [x](http://e.example 't') ![i](u) <i>raw</i> &amp; \\* <!-- note -->\n\n- [x] one\n  1. two\n\n> q\n\n|a|b|\n|-|-|\n|1|2|\n\n```js\ncode\n```\n\n[r]: http://def.example\n"));
+  for (const part of ["H", "a", "b", "c", "d<e", "x (http://e.example \"t\")", "i (u)", "<i>raw</i>", "&amp;", "*", "<!-- note -->", "☑ one", "1. two", "> q", "a │ b", "code", "http://def.example"]) {
+    assert.ok(shown.includes(part), `${part} in ${shown}`);
+  }
+  const deep = `${"> ".repeat(200)}end`;
+  assert.ok(plain(markdown(deep)).includes("end"));
+});
+
+test("a change, and what is not shown whole", () => {
+  assert.equal(diffText("a\nb\nc\n", "a\nx\nc\n"), " a\n-b\n+x\n c");
+  assert.equal(diffText(undefined, "new\n"), "+new");
+  assert.equal(diffText("a\n", ""), "-a");
+  for (const [name, isWhole] of [["edit", true], ["cut", false], ["image", false], ["dangerous", true]]) {
+    assert.equal(describe(record(name, "a-1")).isWhole, isWhole, name);
+  }
+});
+
+test("the names of messages and buttons", () => {
+  for (const id of ["k3f9q2-1", "sandbox.vm-ikydr7/ed3q4y-1", `${"x".repeat(500)}-1`]) {
+    const key = keyOf(id);
+    const data = dataOf({ key, edition: 4_294_967_295 }, "!o31.63");
+    assert.ok(Buffer.byteLength(data) <= 64, data);
+    assert.deepEqual(readData(data), { key, edition: 4_294_967_295, act: "!o31.63" });
+    for (const kind of ["question", "second", "escalation"]) assert.deepEqual(readSlot(slotOf(key, kind, "-100/2!@")), { key, kind, chat: "-100/2!@" });
+  }
+  for (const data of ["", "x", "AAAAAAAAAAAA.0.", "AAAAAAAAAAAA.-1.x", "AAAAAAAAAAA!.0.x", `AAAAAAAAAAAA.0.${"x".repeat(41)}`]) assert.equal(readData(data), undefined, data);
+});
+
+test("a card as a message of Telegram", () => {
+  const at = ({ text, entities }) => entities.map(({ type, offset, length }) => `${type}: ${text.slice(offset, offset + length)}`);
+  const card = blocks => ({ blocks, rows: [] });
+  const written = render(card(markdown("Hi **bold *both*** `a<b` 👩‍💻 *it*\n\n```js\n1 < 2\n```\n\n> quoted\n\n- one\n- two")));
+  assert.equal(written.text, "Hi bold both a<b 👩‍💻 it\n\n1 < 2\n\nquoted\n\n• one\n• two");
+  assert.deepEqual(at(written), ["bold: bold ", "bold: both", "italic: both", "code: a<b", "italic: it", "pre: 1 < 2", "blockquote: quoted"]);
+  assert.equal(render(card([{ kind: "text", inlines: [{ text: "  \n a \n" }] }])).text, "a");
+  const long = card([{ kind: "text", inlines: [{ text: "x".repeat(4_096) }] }]);
+  assert.ok(limits.fits(long));
+  long.blocks.push({ kind: "code", text: "👩‍💻".repeat(50) });
+  assert.ok(!limits.fits(long));
+  const less = cutToFit(long, limits);
+  assert.ok(limits.fits(less));
+  assert.ok(render(less).text.endsWith("does not fit here."));
+  const mention = render({ blocks: [{ kind: "text", inlines: [{ text: "Ada: look" }] }], rows: [], mentions: ["2"] });
+  assert.deepEqual(mention.entities.map(({ type, length, user }) => [type, length, user.id]), [["text_mention", 3, 2]]);
+});
+
+test("so many at once, and then one each so often", () => {
+  const bucket = new Bucket({ burst: 2, everyMs: 1_000 });
+  assert.deepEqual([0, 0, 0, 500, 1_000, 1_000].map(now => bucket.take(now)), [0, 0, 1_000, 500, 0, 1_000]);
+  const free = new Bucket({ burst: 1, everyMs: 0 });
+  assert.deepEqual([0, 0, 0].map(now => free.take(now)), [0, 0, 0]);
+});
+
+test("a token is in no text", () => {
+  const secrets = new Secrets(["123:AAH-secret/x", ""]);
+  assert.equal(secrets.hide("to /bot123:AAH-secret/x/send and 123%3AAAH-secret%2Fx"), "to /bot(token)/send and (token)");
+});
+
+test("settings", () => {
+  const least = { telegram: { token: "t", chats: ["1"], users: { 1: "Ben" } } };
+  const read = (more, environment = {}) => settingsOf("telegram", { ...least, ...more }, { HOME: "/home/ben", ...environment });
+  const { policy: set, stateFile, own, secrets } = read({ text: "all", delay: "5s", quiet: ["22:00-07:00"], project: [{ folder: "/src", kinds: ["edit"], text: "none" }] });
+  assert.deepEqual(
+    [set.text, set.delayMs, set.quiet, set.rules, set.chats, [...set.users], set.chat, stateFile, own.token, secrets],
+    ["all", 5_000, [{ from: 1320, to: 420 }], [{ folder: "/src", kinds: ["edit"], text: "none" }], ["1"], [["1", "Ben"]], "Telegram", "/home/ben/.local/state/askbridge/chat-telegram.json", "t", ["t"]],
+  );
+  assert.equal(read({}).policy.text, "none");
+  const environment = { ASKBRIDGE_CHAT_TELEGRAM_TOKEN: "e", ASKBRIDGE_CHAT_TELEGRAM_CHATS: "-1, 2", ASKBRIDGE_CHAT_TELEGRAM_USERS: "1=Ben,2=Ada", ASKBRIDGE_CHAT_TEXT: "title" };
+  const over = settingsOf("telegram", {}, { HOME: "/h", ...environment });
+  assert.deepEqual([over.own.token, over.policy.chats, [...over.policy.users], over.policy.text], ["e", ["-1", "2"], [["1", "Ben"], ["2", "Ada"]], "title"]);
+  for (const [more, problem] of [
+    [{ text: "everything" }, "text: must be none or title or all"],
+    [{ txt: "all" }, "txt: there is no such setting"],
+    [{ delay: "5" }, "delay: must be a time"],
+    [{ quiet: ["22-7"] }, "quiet: must be hours"],
+    [{ telegram: { ...least.telegram, users: {} } }, "telegram.users: needs at least one person"],
+    [{ telegram: { ...least.telegram, users: { 1: "" } } }, "telegram.users: each ID needs a name"],
+    [{ telegram: { ...least.telegram, chats: [] } }, "telegram.chats: needs the ID"],
+    [{ telegram: { chats: ["1"], users: { 1: "Ben" } } }, "telegram.token: is missing: set it in the file, or ASKBRIDGE_CHAT_TELEGRAM_TOKEN"],
+    [{ telegram: { ...least.telegram, escalate: { to: "5" } } }, "telegram.escalate.to: must be the ID of one of the users"],
+    [{ project: [{ folder: "shop", text: "all" }] }, "project[0].folder: must be an absolute path"],
+    [{ inbox: { url: "http://127.0.0.1:1" } }, "inbox: needs both"],
+    [{ telegram: 5 }, "telegram: must be a table"],
+  ]) {
+    assert.throws(() => read(more), error => error instanceof SettingsError && error.problems.some(one => one.startsWith(problem)), problem);
+  }
+});
