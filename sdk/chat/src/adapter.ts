@@ -5,7 +5,7 @@
 // `adapter.ts` that implements `Adapter`; a row in `chats.ts`; its table in `settings.ts`; a stand-in in `tests`.
 //
 // - `start` connects, and calls `hear` for each tap, reply and form, with a stable `id`, so that one which comes again counts
-//   once. Anything else that persons write is none of the bot's business and is not looked at.
+//   once. A tap has the `data` that its message had when the person tapped, since that says what the person saw. Anything else that persons write is none of the bot's business and is not looked at.
 // - `post` and `edit` return once the chat has taken the message. They throw a `ChatError`, whose kind says what becomes of
 //   the message; the courier (`courier.ts`) does the waiting and the repeating, so an adapter sends each request once.
 // - Texts of agents are hostile: `render` escapes them, so that they mention nobody, load nothing, and end no code block.
@@ -16,8 +16,15 @@ import type { Act, Filled, Reply, Tap } from "./core/events.js";
 
 export type { Act, Card, Filled, Form, Limits, Reply, Tap };
 
-/** What a person did. */
-export type Heard = { type: "tap"; tap: Tap } | { type: "reply"; reply: Reply } | { type: "filled"; filled: Filled };
+/** What is heard from a chat. */
+export type Heard =
+  | { type: "tap"; tap: Tap }
+  | { type: "reply"; reply: Reply }
+  | { type: "filled"; filled: Filled }
+  /** A person deleted a message. Where a chat does not tell, it is noticed when the message is to change. */
+  | { type: "deleted"; chat: string; ref: string }
+  /** All before this is heard. `start` gets the last one after a restart, in chats that keep what happens meanwhile. */
+  | { type: "position"; position: string };
 
 /** What becomes of a message that was not taken. */
 export type Trouble =
@@ -76,7 +83,7 @@ export interface Adapter {
   pace(chat: string): Pace;
   readonly paceOfAll: Pace;
   /** Connects, and hears until `stop`. Returns the name of the bot. `fail` is called if it cannot go on. */
-  start(hear: (heard: Heard) => void, fail: (error: ChatError) => void): Promise<string>;
+  start(hear: (heard: Heard) => void, fail: (error: ChatError) => void, position?: string): Promise<string>;
   stop(): Promise<void>;
   /** Posts a message. Returns the ID that the chat has for it. */
   post(post: Post): Promise<string>;

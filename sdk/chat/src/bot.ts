@@ -44,6 +44,7 @@ export class Bot {
   /** What persons did before it is known what is open; it waits for that, but not for long. */
   #early: Heard[] | undefined = [];
   #earlyTimer: NodeJS.Timeout | undefined;
+  #position: string | undefined;
   #ended!: (error?: Error) => void;
   /** Fulfilled once the bot has ended; rejected if it cannot go on. */
   readonly ended: Promise<void>;
@@ -51,8 +52,10 @@ export class Bot {
   constructor(private readonly parts: BotParts) {
     const { adapter, policy, state } = parts;
     const minuteOf = (time: number) => new Date(time).getHours() * 60 + new Date(time).getMinutes();
-    this.#board = new Board(policy, adapter.limits, minuteOf, state.read());
-    state.write(this.#board.state());
+    const kept = state.read();
+    this.#position = kept?.position;
+    this.#board = new Board(policy, adapter.limits, minuteOf, kept);
+    this.#save();
     this.#courier = new Courier({
       adapter,
       board: this.#board,
@@ -70,7 +73,7 @@ export class Bot {
     this.#earlyTimer = setTimeout(() => this.#takeEarly(), EARLY);
     for (let isFirst = true; !this.#stop.signal.aborted; isFirst = false) {
       try {
-        const name = await adapter.start(heard => this.#heard(heard), error => this.#fail(error));
+        const name = await adapter.start(heard => this.#heard(heard), error => this.#fail(error), this.#position);
         report(`connected as ${name}`);
         return void this.#follow();
       } catch (error) {
@@ -164,6 +167,11 @@ export class Bot {
 
   #heard(heard: Heard): void {
     if (this.#early && this.#early.length < MOST_EARLY) return void this.#early.push(heard);
+    if (heard.type === "position") return void (this.#position = heard.position);
+    if (heard.type === "deleted") {
+      const slot = this.#board.slotAt(heard.chat, heard.ref);
+      return slot === undefined ? undefined : this.#hear({ type: "lost", slot });
+    }
     const act = heard.type === "tap" ? heard.tap : heard.type === "reply" ? heard.reply : heard.filled;
     if (!this.parts.policy.users.has(act.user)) this.parts.report(`somebody who may not answer tried to: user ${act.user} in chat ${act.chat}`);
     this.#hear(heard);
@@ -254,7 +262,12 @@ export class Bot {
   #write(): void {
     clearTimeout(this.#writer);
     this.#writer = undefined;
-    this.#keep(() => this.parts.state.write(this.#board.state()));
+    this.#keep(() => this.#save());
+  }
+
+  #save(): void {
+    const position = this.#position;
+    this.parts.state.write({ ...this.#board.state(), ...(position !== undefined && { position }) });
   }
 
   /** Keeps the name of a message at once: without it, the message would be posted again. */

@@ -91,7 +91,7 @@ async function run(settings: Settings): Promise<number> {
   const report = (text: string) => say(secrets.hide(text));
   try {
     const lock = await hold(`${settings.stateFile}.lock`);
-    const adapter = await CHATS[settings.kind].load(settings.own);
+    const adapter = await CHATS[settings.kind].load(settings.own, settings.policy);
     const bot = new Bot({ inbox: finder(settings), adapter, policy: settings.policy, state: new StateFile(settings.stateFile), report });
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void bot.stop());
     await bot.start();
@@ -106,7 +106,7 @@ async function run(settings: Settings): Promise<number> {
 
 async function doctor(settings: Settings): Promise<number> {
   const secrets = new Secrets(settings.secrets);
-  const adapter = await CHATS[settings.kind].load(settings.own);
+  const adapter = await CHATS[settings.kind].load(settings.own, settings.policy);
   let code = 0;
   for await (const { isWell, text } of examine(settings.policy, adapter, finder(settings))) {
     process.stdout.write(`${settings.kind}  ${isWell ? "ok     " : "problem"}  ${secrets.hide(text)}\n`);

@@ -167,8 +167,7 @@ export class Courier {
         const digest = digestOf(card);
         const above = board.above(next);
         lane.waiting.delete(next);
-        const once = `${next}.${digest}`;
-        const ref = shown?.ref ?? (await adapter.post({ chat: lane.chat, card, once, ...(above !== undefined && { above }) }));
+        const ref = shown?.ref ?? (await adapter.post({ chat: lane.chat, card, once: board.once(next), ...(above !== undefined && { above }) }));
         if (shown) await adapter.edit(lane.chat, ref, card);
         hear({ type: "shown", slot: next, ref, digest });
         // It may have changed meanwhile.

@@ -8,8 +8,10 @@ import type { BoardState } from "./core/board.js";
 import type { Kept } from "./core/entry.js";
 
 /** The first line has everything; each further one is a question as it is since. */
-interface Head extends BoardState {
+export interface Head extends BoardState {
   version: 1;
+  /** What the chat has told is heard up to here. */
+  position?: string;
 }
 
 /** The file of one chat. */
@@ -17,7 +19,7 @@ export class StateFile {
   constructor(readonly path: string) {}
 
   /** Reads what was kept. Throws if the file is damaged: without it, each question would be posted again. */
-  read(): BoardState | undefined {
+  read(): Head | undefined {
     let text: string;
     try {
       text = readFileSync(this.path, "utf8");
@@ -31,13 +33,13 @@ export class StateFile {
       const questions = new Map(head.questions.map(kept => [kept.id, kept]));
       // A crash may have cut the last line.
       for (const kept of lines.map(line => parsed<Kept>(line))) if (kept?.slots) questions.set(kept.id, kept);
-      return { questions: [...questions.values()], acts: head.acts };
+      return { ...head, questions: [...questions.values()] };
     }
     throw new Error(`${this.path} is not a state file of this version: remove it, and each open question is posted again`);
   }
 
   /** Writes the whole file, so that a crash leaves the earlier one. */
-  write(state: BoardState): void {
+  write(state: Omit<Head, "version">): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const head: Head = { version: 1, ...state };
     writeFileSync(`${this.path}.new`, `${JSON.stringify(head)}\n`, { mode: 0o600 });

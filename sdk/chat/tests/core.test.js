@@ -13,6 +13,7 @@ import { markdown } from "../dist/core/markdown.js";
 import { disclosureOf, quietFor } from "../dist/core/policy.js";
 import { Bucket } from "../dist/courier.js";
 import { settingsOf, SettingsError } from "../dist/settings.js";
+import { edited, KEYS, keyFor, limits as matrixLimits, render as renderMatrix } from "../dist/matrix/render.js";
 import { limits, render } from "../dist/telegram/render.js";
 import { record, SAMPLES } from "./samples.js";
 import { policy } from "./world.js";
@@ -195,4 +196,23 @@ test("settings", () => {
   ]) {
     assert.throws(() => read(more), error => error instanceof SettingsError && error.problems.some(one => one.startsWith(problem)), problem);
   }
+});
+
+test("a card as a message of Matrix", () => {
+  const data = act => `AAAAAAAAAAAA.0.${act}`;
+  const rows = [[{ data: data("o0.0"), label: "☐ 1. <b>Yes</b>" }], [{ data: data("o0.11"), label: "Twelfth" }], [{ data: data("d0"), label: "Send" }, { data: data("x"), label: "Reject" }]];
+  const content = renderMatrix({ blocks: markdown("Hi **@room** <img src=x> `a&b`\n\n```js\n1 < 2\n```\n\n> q\n\n- one"), rows });
+  assert.equal(content.formatted_body.split("<p>☐").length, 1);
+  for (const part of ["<strong>@room</strong>", "&lt;img src=x&gt;", "<code>a&amp;b</code>", '<pre><code class="language-js">1 &lt; 2</code></pre>', "<blockquote>q</blockquote>", "• one", "1️⃣ ☐ 1. &lt;b&gt;Yes&lt;/b&gt;"]) {
+    assert.ok(content.formatted_body.includes(part), `${part} in ${content.formatted_body}`);
+  }
+  assert.deepEqual(content["m.mentions"], {});
+  const keys = content[KEYS];
+  for (const [said, wanted] of [["1", "o0.0"], ["1️⃣", "o0.0"], ["12", "o0.11"], ["twelfth", "o0.11"], ["<b>yes</b>", "o0.0"], ["send", "d0"], ["Reject", "x"], ["❌", "x"], ["2", undefined], ["", undefined], ["whatever", undefined]]) {
+    assert.equal(keyFor(keys, said)?.data, wanted && data(wanted), said);
+  }
+  const change = edited("$1", content);
+  assert.deepEqual([change["m.relates_to"], change["m.new_content"]], [{ rel_type: "m.replace", event_id: "$1" }, content]);
+  const long = { blocks: [{ kind: "code", text: "<".repeat(20_000) }], rows: [] };
+  assert.ok(!matrixLimits.fits(long) && matrixLimits.fits(cutToFit(long, matrixLimits)));
 });

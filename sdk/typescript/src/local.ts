@@ -76,7 +76,10 @@ function address(path: string): Promise<string | undefined> {
     socket.setTimeout(PATIENCE, end);
     socket.on("error", () => end());
     socket.on("close", () => end());
-    createInterface(socket).once("line", line => end(addressIn(line)));
+    const lines = createInterface(socket);
+    lines.once("line", line => end(addressIn(line)));
+    // It hands on the errors of the socket: without a listener, an inbox that is killed just now would end the program.
+    lines.on("error", () => end());
     socket.write('{"jsonrpc":"2.0","id":1,"method":"bridge_status"}\n');
   });
 }

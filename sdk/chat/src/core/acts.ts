@@ -246,7 +246,7 @@ function replied(reply: Reply, hand: Hand): Effect[] {
   const isValue = field && question.purpose !== "permission" && !("error" in readTyped(field, reply.text));
   if (refusal && !isValue) return decide(reply, entry, { kind: "reject", reason: printable(refusal[1]!.trim()) }, hand);
   if (question.purpose === "permission") {
-    return [tell(reply, "Use the buttons. To reject it with a reason, reply “no, …”.")];
+    return [tell(reply, "A text does not decide this. To reject it with a reason, reply “no, …”.")];
   }
   if (!questionCard(entry, hand.scene).takesText || !field || !takesText(field)) return [tell(reply, "It cannot be answered by a text here.")];
   return typed(reply, entry, field, reply.text, hand);

@@ -96,6 +96,19 @@ export class Board {
     return kind === "question" ? undefined : this.shown(slotOf(key, "question", chat))?.ref;
   }
 
+  /** Returns a name that is the same for each attempt to post a message, and another one once that message was lost. */
+  once(slot: string): string {
+    return `${slot}.${this.#entries.get(readSlot(slot).key)?.losses ?? 0}`;
+  }
+
+  /** Returns the name of a message that is in the chat. */
+  slotAt(chat: string, ref: string): string | undefined {
+    for (const { slots } of this.#entries.values()) {
+      for (const slot in slots) if (slots[slot]!.ref === ref && readSlot(slot).chat === chat) return slot;
+    }
+    return undefined;
+  }
+
   /** Returns all messages that shall be there or are. */
   slots(): string[] {
     return [...this.#entries.values()].flatMap(entry => this.#slotsOf(entry));
@@ -132,8 +145,10 @@ export class Board {
       scene: this.#scene,
       isKnown: this.#isKnown,
       find: key => this.#entries.get(key),
-      findByMessage: (chat, ref) =>
-        [...this.#entries.values()].find(entry => Object.entries(entry.slots).some(([slot, shown]) => shown.ref === ref && readSlot(slot).chat === chat)),
+      findByMessage: (chat, ref) => {
+        const slot = this.slotAt(chat, ref);
+        return slot === undefined ? undefined : this.#entries.get(readSlot(slot).key);
+      },
       isNew: id => {
         if (this.#acts.has(id)) return false;
         this.#acts.add(id);
@@ -203,7 +218,11 @@ export class Board {
     const entry = this.#entries.get(key);
     if (!entry) return [{ do: "clear", chat, ref }];
     entry.slots[slot] = { ref, digest };
-    if (kind === "second" && !entry.second && this.#isShown(slot)) delete entry.slots[slot];
+    if (kind === "second" && !entry.second && this.#isShown(slot)) {
+      // The next second step is a message of its own.
+      delete entry.slots[slot];
+      entry.losses = (entry.losses ?? 0) + 1;
+    }
     if (entry.over !== undefined && Object.keys(entry.slots).every(one => this.#isShown(one))) {
       entry.isDone = true;
       delete entry.record;
@@ -223,6 +242,7 @@ export class Board {
     const entry = this.#entries.get(key);
     if (!entry) return [];
     delete entry.slots[slot];
+    entry.losses = (entry.losses ?? 0) + 1;
     if (kind === "second") delete entry.second;
     if (entry.over !== undefined && !Object.keys(entry.slots).length) this.#entries.delete(key);
     return entry.over === undefined ? [{ do: "show", slot }] : [];

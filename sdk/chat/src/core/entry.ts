@@ -30,6 +30,8 @@ export interface Kept {
   over?: string;
   /** Whether each of its messages says so. */
   isDone?: true;
+  /** How many of its messages are gone: the next one is another message. */
+  losses?: number;
   slots: Record<string, Slot>;
 }
 
