@@ -30,9 +30,9 @@ export class Telegram {
   #callback = 1;
   #waiting = new Set();
 
-  async start() {
+  async start(port = 0) {
     this.server = createServer((request, response) => void this.#serve(request, response));
-    await new Promise(resolve => this.server.listen(0, "127.0.0.1", resolve));
+    await new Promise(resolve => this.server.listen(port, "127.0.0.1", resolve));
     this.url = `http://127.0.0.1:${this.server.address().port}`;
     return this;
   }

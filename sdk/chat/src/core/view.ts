@@ -174,9 +174,10 @@ function claimRow(entry: Entry, { policy }: Scene): Button[] {
 }
 
 /** Says who answers, and what went wrong. */
-function status({ claim, note }: Entry, { policy }: Scene): Block[] {
+function status({ claim, note, record }: Entry, { policy }: Scene): Block[] {
   const name = claim && (policy.users.get(claim.user) ?? claim.user);
   return [
+    ...(record?.turnOver ? [text({ text: "The turn that asked this is over: the agent may not read the answer.", italic: true })] : []),
     ...(name && policy.users.size > 1 ? [text({ text: `${printableLine(name)} is answering.`, italic: true })] : []),
     ...(note ? [text({ text: printableLine(note), bold: true })] : []),
   ];

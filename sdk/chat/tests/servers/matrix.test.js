@@ -161,3 +161,26 @@ test("a bot that was put out, an encrypted room, and a token that was revoked: a
   assert.ok(!bot.said.includes(robot.token));
   secret.kill("SIGINT");
 });
+
+test("the limits that a server has by default: each question is posted, once", async () => {
+  const strict = await new Synapse().start({ limits: "" });
+  const other = await new Machine().start();
+  try {
+    const [owner, bot] = [await strict.person("ben"), await strict.person("robot")];
+    const team = await owner.makeRoom({ invite: [bot.id] });
+    other.set(`text = "all"\n[matrix]\nhomeserver = "${strict.url}"\ntoken = "${bot.token}"\nchats = ["${team}"]\nusers = { "${owner.id}" = "Ben" }\n`);
+    const process = await other.connected("matrix");
+    const inbox = other.client();
+    for (let number = 0; number < 14; number++) await inbox.keepQuestion({ message: "", fields: [{ name: "q0", kind: "boolean", label: `Question ${number}?` }] });
+    const posted = async () => (await owner.messages(team)).filter(({ content }) => content.body.includes("Question "));
+    const all = await until("all questions", async () => {
+      const seen = await posted();
+      return seen.length >= 14 && seen;
+    }, () => process.said);
+    assert.equal(new Set(all.map(({ content }) => content.body)).size, 14);
+    assert.ok(!process.said.includes("problem"), process.said);
+  } finally {
+    await other.end();
+    await strict.end();
+  }
+});
