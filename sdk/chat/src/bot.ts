@@ -28,6 +28,8 @@ const LONGEST_SLEEP = 60_000;
 /** How long, and how much of what persons did waits until it is known what is open. */
 const EARLY = 10_000;
 const MOST_EARLY = 100;
+/** Of how many persons it is said that they may not answer. */
+const MOST_STRANGERS = 100;
 /** How soon what changed is written, besides the names of messages, which are written at once. */
 const WRITE_AFTER = 2_000;
 
@@ -39,6 +41,7 @@ export class Bot {
   #inbox: Askbridge | undefined;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
+  readonly #strangers = new Set<string>();
   #waking: NodeJS.Immediate | undefined;
   #writer: NodeJS.Timeout | undefined;
   /** What persons did before it is known what is open; it waits for that, but not for long. */
@@ -173,8 +176,15 @@ export class Bot {
       return slot === undefined ? undefined : this.#hear({ type: "lost", slot });
     }
     const act = heard.type === "tap" ? heard.tap : heard.type === "reply" ? heard.reply : heard.filled;
-    if (!this.parts.policy.users.has(act.user)) this.parts.report(`somebody who may not answer tried to: user ${act.user} in chat ${act.chat}`);
+    this.#noteStranger(act);
     this.#hear(heard);
+  }
+
+  /** Says once who tried to answer and may not: it may be somebody who is missing in the settings. */
+  #noteStranger({ user, chat }: Act): void {
+    if (this.parts.policy.users.has(user) || this.#strangers.has(user) || this.#strangers.size >= MOST_STRANGERS) return;
+    this.#strangers.add(user);
+    this.parts.report(`somebody who may not answer tried to: user ${user} in chat ${chat}`);
   }
 
   #hear(event: BoardEvent): void {

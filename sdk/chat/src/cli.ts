@@ -89,6 +89,11 @@ const finder = ({ inbox }: Settings) => () =>
 async function run(settings: Settings): Promise<number> {
   const secrets = new Secrets(settings.secrets);
   const report = (text: string) => say(secrets.hide(text));
+  // Whatever a library throws, no token is in what is said of it.
+  process.on("uncaughtException", error => {
+    report(error.stack ?? String(error));
+    process.exit(1);
+  });
   try {
     const lock = await hold(`${settings.stateFile}.lock`);
     const adapter = await CHATS[settings.kind].load(settings.own, settings.policy);

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
+import { ChatError } from "../dist/adapter.js";
+import { Telegram as Adapter } from "../dist/telegram/adapter.js";
 import { Machine, until } from "./machine.js";
 import { Telegram, TOKEN } from "./telegram.js";
 
@@ -162,6 +164,40 @@ describe("in a chat with one person", () => {
     assert.ok(count > 30, `${count} values`);
     assert.ok(!bot.said.includes(TOKEN.split(":")[1]), bot.said);
   });
+});
+
+test("a change that is too long comes as a file, a topic of a group is written to, and each error has a sentence", async () => {
+  const telegram = await new Telegram().start();
+  const adapter = new Adapter({ token: TOKEN, apiRoot: telegram.url });
+  const card = { blocks: [{ kind: "text", inlines: [{ text: "Edit" }] }], rows: [], file: { name: "a-1.diff", text: "-a\n+b\n" } };
+  const ref = await adapter.post({ chat: "-100/12", card, once: "x", above: "7" });
+  const [message, file] = telegram.calls;
+  assert.deepEqual([message.params.chat_id, message.params.message_thread_id, message.params.reply_parameters.message_id], ["-100", 12, 7]);
+  assert.deepEqual(message.params.link_preview_options, { is_disabled: true });
+  for (const part of ['a-1.diff', "-a\n+b\n", ref]) assert.ok(file.body.includes(part), `${part} in ${file.body}`);
+  // The same again is no error, and nothing is told twice.
+  await adapter.edit("-100/12", ref, { ...card, file: undefined });
+
+  for (const [error, kind, words] of [
+    [[400, "Bad Request: chat not found"], "forbidden", /let the person write \/start/],
+    [[403, "Forbidden: bot was blocked by the user"], "forbidden", /bot was blocked/],
+    [[400, "Bad Request: group chat was upgraded to a supergroup chat", { migrate_to_chat_id: -1009 }], "forbidden", /set -1009 in its place/],
+    [[409, "Conflict: terminated by other getUpdates request"], "revoked", /another program uses this bot/],
+    [[401, "Unauthorized"], "revoked", /@BotFather/],
+    [[500, "Internal Server Error"], "passing", /trying again/],
+    [[429, "Too Many Requests: retry after 35", { retry_after: 35 }], "rate", /no more messages/],
+    [[400, "Bad Request: BUTTON_DATA_INVALID"], "refused", /less of it is posted/],
+    [[400, "Bad Request: message can't be edited"], "gone", /deleted/],
+  ]) {
+    telegram.next = [["sendMessage", error]];
+    const seen = await adapter.post({ chat: "1", card, once: "y" }).catch(caught => caught);
+    assert.ok(seen instanceof ChatError, `${error}`);
+    assert.equal(seen.kind, kind, `${error}`);
+    assert.match(seen.message, words);
+    assert.ok(!seen.message.includes(TOKEN));
+    if (kind === "rate") assert.equal(seen.retryAfterMs, 35_000);
+  }
+  telegram.end();
 });
 
 describe("in trouble", () => {

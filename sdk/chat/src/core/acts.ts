@@ -148,6 +148,8 @@ function chosen(tap: Tap, entry: Entry, name: string, hand: Hand): Effect[] {
     const values = Array.isArray(before) ? before : [];
     const value = choice.value as string;
     entry.draft[field.name] = values.includes(value) ? values.filter(one => one !== value) : [...values, value];
+    // A second message that is there shows other values.
+    delete entry.second;
     return claimed(tap, entry, hand, "");
   }
   if (entry.record!.question.fields.length > 1) return next(tap, entry, choice.value, hand);

@@ -174,7 +174,8 @@ export class Board {
     for (const name of ["over", "isDone", "isForgotten"] as const) delete entry[name];
     if (entry.edition !== edition || entry.at > record.question.fields.length) {
       // What was chosen was for another text.
-      Object.assign(entry, { edition, draft: {}, at: 0, note: "This has changed: read it again." });
+      Object.assign(entry, { edition, draft: {}, at: 0 });
+      if (Object.keys(entry.slots).length) entry.note = "This has changed: read it again.";
       delete entry.second;
     }
     if (!entry.record) Object.assign(entry, { draft: { ...defaults(record), ...entry.draft } });
