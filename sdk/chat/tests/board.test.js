@@ -104,3 +104,23 @@ test("a form of the chat answers all fields at once, and says what is wrong", ()
   world.fill("1", { where: "eu", what: ["web", "api"], note: "With care" });
   assert.deepEqual(world.taken[0].decision.values, { where: "eu", what: ["web", "api"], note: "With care" });
 });
+
+test("a question that was posted twice by a kill is answered from either message, and both lose their buttons", () => {
+  const world = new World();
+  world.open("choice", "q-1");
+  const [name, first] = [...world.messages][0];
+  const copy = { ...first, ref: "99", slot: undefined };
+  world.messages.set("room#99", copy);
+  world.tap("1", { ...first.card.rows[0][0], chat: "room", ref: "99" });
+  assert.deepEqual(world.taken.map(({ decision }) => decision.values), [{ q0: "pg" }]);
+  for (const one of [name, "room#99"]) assert.deepEqual(world.messages.get(one).card.rows, [], one);
+});
+
+test("whoever opens a form keeps the question from the others", () => {
+  const world = new World(policy({ users: new Map([["1", "Ben"], ["2", "Ada"]]) }), { ...limits, formFields: 5 });
+  world.open("form", "q-1");
+  world.tap("1", find(world, "Fill in …"));
+  world.tap("2", find(world, "Fill in …"));
+  assert.equal(world.told, "Ben is answering.");
+  assert.ok([...world.messages.values()].some(({ card }) => plain(card.blocks).includes("Ben is answering.")));
+});

@@ -65,8 +65,14 @@ function tapped(tap: Tap, hand: Hand): Effect[] {
   if (read.edition !== entry.edition) return [tell(tap, CHANGED), ...hand.show(entry), ...stray(tap, entry, true)];
   // What leaves the machine may have become less meanwhile, and a message without the text has no buttons that answer.
   if (!/^[crb]$/.test(read.act) && !isOffered(entry, tap.data, hand)) return [tell(tap, "That is not possible any more."), ...hand.show(entry)];
-  return act(tap, entry, read.act, hand);
+  return [...act(tap, entry, read.act, hand), ...stray(tap, entry, isSecondCopy(tap, entry))];
 }
+
+/** Whether another message shows the question in this chat: a bot that was killed while it posted has posted it again. */
+const isSecondCopy = ({ chat, ref }: Tap, { key, slots }: Entry): boolean => {
+  const shown = slots[slotOf(key, "question", chat)];
+  return shown !== undefined && shown.ref !== ref;
+};
 
 /** Takes the buttons from a message of a question that the board does not know as such, where they are no use. */
 function stray(tap: Tap, entry: Entry, isUseless: boolean): Effect[] {
@@ -113,7 +119,9 @@ function act(tap: Tap, entry: Entry, name: string, hand: Hand): Effect[] {
     case "k":
       return next(tap, entry, undefined, hand);
     case "w":
-      return [...begin(tap, entry, hand), ...opened(tap, entry, name)];
+      begin(tap, entry, hand);
+      // The form first: chats open it only within seconds of the tap.
+      return [...opened(tap, entry, name), ...hand.show(entry)];
     case "o":
       return chosen(tap, entry, name, hand);
     case "d":
@@ -128,9 +136,8 @@ function act(tap: Tap, entry: Entry, name: string, hand: Hand): Effect[] {
 }
 
 /** Keeps the question from the others, where there are others: this person has begun to answer it. */
-function begin({ user }: Act, entry: Entry, { scene, now }: Hand): Effect[] {
+function begin({ user }: Act, entry: Entry, { scene, now }: Hand): void {
   if (scene.policy.users.size > 1) entry.claim = { user, until: now + scene.policy.claimMs };
-  return [];
 }
 
 function claimed(tap: Act, entry: Entry, hand: Hand, text: string): Effect[] {
