@@ -2,7 +2,7 @@
 // failed. What a message says is asked for when its turn comes, so that changes in between cost no message, and what is over
 // before its turn is never posted.
 
-import { type Adapter, ChatError, type Pace, type Trouble } from "./adapter.js";
+import { type Adapter, ChatError, type Pace, type Post, type Trouble } from "./adapter.js";
 import type { Board } from "./core/board.js";
 import { digestOf, text } from "./core/card.js";
 import { readSlot } from "./core/entry.js";
@@ -167,9 +167,10 @@ export class Courier {
         const digest = digestOf(card);
         const above = board.above(next);
         lane.waiting.delete(next);
-        const ref = shown?.ref ?? (await adapter.post({ chat: lane.chat, card, once: board.once(next), ...(above !== undefined && { above }) }));
+        const ref = shown?.ref ?? (await this.#post({ chat: lane.chat, card, once: board.once(next), ...(above !== undefined && { above }) }, next));
         if (shown) await adapter.edit(lane.chat, ref, card);
         hear({ type: "shown", slot: next, ref, digest });
+        if (!shown) hear({ type: "posted", slot: next });
         // It may have changed meanwhile.
         if (board.card(next)) lane.waiting.add(next);
       } else {
@@ -180,6 +181,18 @@ export class Courier {
       delete lane.trouble;
     } catch (error) {
       this.#failed(lane, next, asChatError(error));
+    }
+  }
+
+  /** Posts a message. The board keeps its question meanwhile, whatever becomes of that: only then can the message be changed. */
+  async #post(post: Post, slot: string): Promise<string> {
+    const { adapter, hear } = this.parts;
+    hear({ type: "posting", slot });
+    try {
+      return await adapter.post(post);
+    } catch (error) {
+      hear({ type: "posted", slot });
+      throw error;
     }
   }
 

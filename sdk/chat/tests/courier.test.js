@@ -112,7 +112,18 @@ test("what ends while it is being posted loses its buttons", async () => {
   go();
   await stage.pass(0);
   assert.deepEqual(stage.calls.map(({ verb, ref, buttons }) => `${verb} ${ref} ${buttons}`), ["post undefined 3", "edit 1 0"]);
-  assert.deepEqual(stage.board.state().questions, []);
+  assert.deepEqual(stage.board.state().questions.map(({ over, isDone }) => [over, isDone]), [["The agent took it back.", true]]);
+
+  // It was not posted: nothing is left of it.
+  const other = new Stage();
+  other.hold = new Promise(resolve => (go = resolve));
+  other.troubles = [new ChatError("passing", "down")];
+  other.open("q-2");
+  await other.pass(0);
+  other.end("q-2");
+  go();
+  await other.pass(60_000);
+  assert.deepEqual([other.calls.length, other.board.state().questions], [1, []]);
 });
 
 test("429 waits as long as it says, failures a little longer each time, and being put out a minute", async () => {

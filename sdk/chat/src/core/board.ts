@@ -54,6 +54,9 @@ export class Board {
         return this.#snapshot(new Set(event.open));
       case "forgotten":
         return this.#forget(event.id);
+      case "posting":
+      case "posted":
+        return this.#posting(event.slot, event.type === "posting" ? 1 : -1);
       case "shown":
         return this.#shown(event.slot, event.ref, event.digest);
       case "lost":
@@ -191,9 +194,8 @@ export class Board {
   }
 
   #close(entry: Entry, over: string): Effect[] {
-    // What was never posted is forgotten. What is being posted loses its buttons once its name is known.
-    if (!Object.keys(entry.slots).length) this.#entries.delete(entry.key);
     entry.over = over;
+    this.#forgetUnseen(entry);
     entry.draft = {};
     for (const name of ["second", "claim", "note", "sending"] as const) delete entry[name];
     this.#prune();
@@ -212,6 +214,19 @@ export class Board {
     if (!entry || entry.record || entry.isDone) return [];
     entry.isForgotten = true;
     return this.#close(entry, "It is over. How it ended is not known here.");
+  }
+
+  #posting(slot: string, more: number): Effect[] {
+    const entry = this.#entries.get(readSlot(slot).key);
+    if (!entry) return [];
+    entry.posting = (entry.posting ?? 0) + more;
+    this.#forgetUnseen(entry);
+    return [];
+  }
+
+  /** Forgets a question that is over and that no message shows. */
+  #forgetUnseen({ key, over, slots, posting = 0 }: Entry): void {
+    if (over !== undefined && !Object.keys(slots).length && posting <= 0) this.#entries.delete(key);
   }
 
   #shown(slot: string, ref: string, digest: string): Effect[] {
@@ -245,7 +260,7 @@ export class Board {
     delete entry.slots[slot];
     entry.losses = (entry.losses ?? 0) + 1;
     if (kind === "second") delete entry.second;
-    if (entry.over !== undefined && !Object.keys(entry.slots).length) this.#entries.delete(key);
+    this.#forgetUnseen(entry);
     return entry.over === undefined ? [{ do: "show", slot }] : [];
   }
 
@@ -321,7 +336,7 @@ export class Board {
 }
 
 /** Returns what is kept of a question: nothing that the inbox tells again. */
-const keptOf = ({ key: _, record: __, note: ___, sending: ____, isForgotten: _____, isRefused: ______, ...kept }: Entry): Kept => kept;
+const keptOf = ({ key: _, record: __, note: ___, sending: ____, isForgotten: _____, isRefused: ______, posting: _______, ...kept }: Entry): Kept => kept;
 
 /** Returns the choices that a question has from the beginning, where several can be chosen. */
 function defaults({ question }: QuestionRecord): Entry["draft"] {

@@ -42,6 +42,8 @@ export interface Entry extends Kept {
   record?: QuestionRecord;
   /** What went wrong with the last answer. */
   note?: string;
+  /** How many of its messages are being posted. */
+  posting?: number;
   /** Who is answering right now. */
   sending?: string;
   /** Whether the inbox does not know the question any more. */

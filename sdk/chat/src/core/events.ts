@@ -45,6 +45,9 @@ export type BoardEvent =
   | { type: "tap"; tap: Tap }
   | { type: "reply"; reply: Reply }
   | { type: "filled"; filled: Filled }
+  /** A message is being posted, and its ID is not known yet; and this is over, whatever came of it. */
+  | { type: "posting"; slot: string }
+  | { type: "posted"; slot: string }
   /** A message shows this card now. */
   | { type: "shown"; slot: string; ref: string; digest: string }
   /** A message is not there any more. */
