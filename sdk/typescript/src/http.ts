@@ -153,11 +153,14 @@ export function rpc(method: string, params: object): Call & { path: string } {
   return { path: "/rpc", body: { jsonrpc: "2.0", id: 1, method, params }, read: readResponse };
 }
 
-/** What a call of the control protocol gets. The code of an error is the status that REST would have. */
+/** What a call of the control protocol gets. */
 interface RpcResponse {
   result?: unknown;
   error?: { code: number; message: string; data?: Partial<Problem> };
 }
+
+/** The statuses that REST has where the control protocol has a code of its own. */
+const STATUSES: Record<string, number> = { ambiguous: 409, changed: 409, unknown: 503, unreached: 503 };
 
 async function readResponse(response: Response): Promise<unknown> {
   const { result, error } = (await jsonOf(response)) as RpcResponse;
@@ -165,7 +168,7 @@ async function readResponse(response: Response): Promise<unknown> {
   const { code, message, data } = error;
   const name = data?.name ?? `rpc_${code}`;
   const outcome = data?.question?.settlement?.outcome;
-  const problem = { ...data, ...(outcome && { outcome }), name, status: code > 0 ? code : 0, title: message };
+  const problem = { ...data, ...(outcome && { outcome }), name, status: STATUSES[name] ?? (code > 0 ? code : 400), title: message };
   throw new AskbridgeError(name, message, { problem });
 }
 

@@ -12,6 +12,7 @@ import { Permission, Question, questionOf } from "../dist/question.js";
 import { readOutcome, readRecord } from "../dist/read.js";
 import { isDecidedSo } from "../dist/recall.js";
 import { EventReader } from "../dist/sse.js";
+import { play } from "./played.js";
 
 test("events are read alike, however they are cut", () => {
   const text = ": comment\nevent: a\nid: 1\ndata: x\ndata:y\n\nid: 2\n\ndata: ü\r\n\r\nretry: 70\nretry: x\nid\ndata\n\ndata: never";
@@ -100,6 +101,19 @@ test("a server that does not exist at the address is an error at once", async ()
   const error = await new Promise(resolve => inbox.onQuestion(() => {}, { onError: resolve }));
   assert.equal(error.status, 404);
   server.close();
+});
+
+test("a decision in a person's name is sent again where the same by REST would be, and its refusals have the same statuses", async t => {
+  const replies = [];
+  const { client } = await play(t, (_, response) => response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...replies.shift() })));
+  const error = (code, name, more) => ({ error: { code, message: name, data: { name, ...more } } });
+  replies.push(error(408, "unknown"), error(504, "unreached"), error(503, "unavailable"), { result: {} });
+  await client().replyQuestion("a-1", { q0: "a" }, { by: "Ben in a chat" });
+  assert.deepEqual(replies, []);
+  for (const [code, name, status] of [[428, "changed", 409], [422, "does_not_fit", 422], [403, "own_agent", 403], [-32602, "rpc_-32602", 400]]) {
+    replies.push(error(code, code < 0 ? undefined : name));
+    await assert.rejects(client().rejectQuestion("a-1", "no", { by: "Ben in a chat" }), { name, status });
+  }
 });
 
 test("the version is that of the program", () => {
