@@ -216,7 +216,7 @@ export class Bot {
   /** A person was not told. What was decided is in the message of the question. */
   #cannotTell(error: ChatError): void {
     if (error.kind === "revoked") this.#fail(error);
-    else if (error.kind !== "gone") this.parts.report(error.message);
+    else if (error.kind !== "gone" && error.kind !== "rate") this.parts.report(error.message);
   }
 
   async #decide(id: string, act: Act, by: string, decision: Decision): Promise<void> {

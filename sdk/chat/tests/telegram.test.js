@@ -266,6 +266,21 @@ describe("in trouble", () => {
     await machine.stopBot(bot);
   });
 
+  test("connections that break, and updates in another order, lose no tap", async () => {
+    const bot = await machine.connected("telegram");
+    const child = machine.ask("Broken?", ["a", "b"], ["--many"]);
+    const message = await until("the message", () => telegram.find("Broken?"), () => bot.said);
+    telegram.server.closeAllConnections();
+    const [toggle, send] = [telegram.tap("ben", message, "☐ a"), telegram.tap("ben", message, "Send")];
+    // Both wait at the server, until the bot asks again.
+    telegram.updates.reverse();
+    assert.equal(await until("an answer", () => telegram.told(send), () => bot.said), "Choose at least 1.");
+    await until("an answer", () => telegram.told(toggle) !== undefined, () => bot.said);
+    telegram.tap("ben", message, "Send");
+    assert.equal(await child.ended, 0);
+    await machine.stopBot(bot);
+  });
+
   test("a revoked token ends the bot with a clear sentence", async () => {
     const bot = await machine.connected("telegram");
     const child = machine.ask("Revoked?", ["a"]);
