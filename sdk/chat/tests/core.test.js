@@ -2,9 +2,12 @@
 // are written, what is wrong with settings.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { parse } from "smol-toml";
 
 import { Secrets } from "../dist/adapter.js";
+import { CHATS } from "../dist/chats.js";
 import { cut, cutToFit, plain, printable, printableLine } from "../dist/core/card.js";
 import { describe, diffText } from "../dist/core/describe.js";
 import { dataOf, keyOf, readData, readSlot, slotOf } from "../dist/core/entry.js";
@@ -215,4 +218,22 @@ test("a card as a message of Matrix", () => {
   assert.deepEqual([change["m.relates_to"], change["m.new_content"]], [{ rel_type: "m.replace", event_id: "$1" }, content]);
   const long = { blocks: [{ kind: "code", text: "<".repeat(20_000) }], rows: [] };
   assert.ok(!matrixLimits.fits(long) && matrixLimits.fits(cutToFit(long, matrixLimits)));
+});
+
+test("the settings in docs/chat.md are understood", () => {
+  const page = readFileSync(new URL("../../../docs/chat.md", import.meta.url), "utf8");
+  const blocks = [...page.matchAll(/^( *)```toml\n([^]*?)```/gm)].map(([, indent, text]) => text.replaceAll(`\n${indent}`, "\n"));
+  const kinds = new Set();
+  for (const block of blocks) {
+    const table = parse(block);
+    const kind = Object.keys(CHATS).find(one => one in table) ?? "telegram";
+    kinds.add(kind);
+    settingsOf(kind, { telegram: { token: "t", chats: ["1"], users: { 1: "Ben" } }, ...table }, { HOME: "/h" });
+  }
+  // Each chat has its steps.
+  assert.deepEqual([...kinds].sort(), Object.keys(CHATS).sort());
+  const variables = [...page.matchAll(/ASKBRIDGE_CHAT_\w+/g)].map(([name]) => name);
+  assert.ok(variables.length >= 4);
+  const set = settingsOf("telegram", {}, Object.fromEntries([["HOME", "/h"], ...variables.map(name => [name, /USERS/.test(name) ? "1=Ben" : /TEXT/.test(name) ? "all" : "1"])]));
+  assert.equal(set.policy.text, "all");
 });
