@@ -27,7 +27,7 @@ export class Synapse {
     this.folder = mkdtempSync(join(tmpdir(), "synapse-"));
     const config = join(this.folder, "homeserver.yaml");
     const args = ["-m", "synapse.app.homeserver", "--config-path", config];
-    execFileSync(PYTHON, [...args, "--server-name", SERVER, "--generate-config", "--report-stats=no", "--data-directory", this.folder, "--config-directory", this.folder], { stdio: "pipe" });
+    execFileSync(PYTHON, [...args, "--server-name", SERVER, "--generate-config", "--report-stats=no", "--data-directory", this.folder, "--config-directory", this.folder], { cwd: this.folder, stdio: "pipe" });
     this.port = await freePort();
     const generated = readFileSync(config, "utf8").replace(/port: 8008/, `port: ${this.port}`);
     const easy = ["rc_registration", "rc_joins:\n  local", "rc_invites:\n  per_room", "rc_login:\n  account"].map(name => `${name}:\n${name.includes("\n") ? "    " : "  "}per_second: 1000\n${name.includes("\n") ? "    " : "  "}burst_count: 1000\n`);

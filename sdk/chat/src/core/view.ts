@@ -1,6 +1,6 @@
 // What each message of a question shows. The same entry always gives the same card.
 
-import type { Field, QuestionRecord } from "@askbridge/client";
+import type { Field, QuestionBody, QuestionRecord } from "@askbridge/client";
 
 import { type Block, bold, type Button, type Card, cut, cutToFit, type Limits, printableLine, text } from "./card.js";
 import { changeFile, describe, elsewhere, headline, isListed, listed, waits } from "./describe.js";
@@ -71,7 +71,7 @@ function labels({ question }: QuestionRecord): Block[] {
 
 /** Returns the whole question with its buttons, and whether all that an answer would permit is in it. */
 function fullCard(entry: Entry, record: QuestionRecord, scene: Scene): { card: Card; isWhole: boolean } {
-  const { fields, message } = record.question;
+  const { fields } = record.question;
   const about = describe(record);
   const blocks = [waits(record), ...about.blocks];
   const field = fields[entry.at];
@@ -80,7 +80,7 @@ function fullCard(entry: Entry, record: QuestionRecord, scene: Scene): { card: C
     return { card: { blocks, rows: [[rejectButton(entry)]] }, isWhole: true };
   }
   if (fields.length > 1) blocks.push(...progress(entry, record));
-  if (field) blocks.push(...fieldBlocks(field, message, scene));
+  if (field) blocks.push(...fieldBlocks(field, record.question, scene));
   blocks.push(...status(entry, scene));
   const takesText = !!field && record.question.purpose !== "permission";
   const rows = [...(field ? fieldRows(entry, field, scene) : reviewRows(entry)), endRow(entry, record, scene), claimRow(entry, scene)];
@@ -101,10 +101,11 @@ function progress({ draft, at }: Entry, record: QuestionRecord): Block[] {
 /** Whether there are enough buttons for the options. With fewer, a number in reply chooses. */
 const hasButtons = (choices: Choice[], { limits }: Scene): boolean => choices.length + OTHER_BUTTONS <= limits.buttons;
 
-function fieldBlocks(field: Field, message: string, scene: Scene): Block[] {
+function fieldBlocks(field: Field, { message, fields }: QuestionBody, scene: Scene): Block[] {
+  const isOneOfSeveral = fields.length > 1;
   const blocks: Block[] = [];
   if (field.label && field.label !== message) blocks.push(...markdown(field.label));
-  if (!field.required) blocks.push(text({ text: "It may be left out.", italic: true }));
+  if (isOneOfSeveral && !field.required) blocks.push(text({ text: "It may be left out.", italic: true }));
   if (field.help) blocks.push(text(printableLine(field.help)));
   const choices = choicesOf(field);
   if (isListed(choices) || !hasButtons(choices, scene)) blocks.push(...listed(choices));
