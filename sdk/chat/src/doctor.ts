@@ -20,7 +20,7 @@ async function inboxFinding(find: () => Promise<Askbridge> | Askbridge): Promise
     const open = await (await find()).questions({ signal: AbortSignal.timeout(10_000) });
     return { isWell: true, text: `the inbox is reached; ${open.length} open` };
   } catch (error) {
-    const hint = error instanceof AskbridgeError && error.name === "wrong_token" ? ": look at inbox.token-file" : "";
+    const hint = error instanceof AskbridgeError && error.name === "wrong_token" ? ": look at server.token-file" : "";
     return { isWell: false, text: `the inbox is not reached: ${error instanceof Error ? error.message : String(error)}${hint}` };
   }
 }

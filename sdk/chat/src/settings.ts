@@ -64,7 +64,7 @@ export function readFile(path: string | undefined, environment: Environment): { 
 export function settingsOf(kind: ChatKind, table: Table, environment: Environment): Settings {
   const reader = new Reader(environment);
   const spec = CHATS[kind];
-  const top = reader.table("", table, ["text", "delay", "quiet", "claim", "one-tap", "project", "inbox", ...Object.keys(CHATS)]);
+  const top = reader.table("", table, ["text", "delay", "quiet", "claim", "one-tap", "texts", "server", ...Object.keys(CHATS)]);
   const chat = reader.table(kind, top[kind], ["chats", "users", "escalate", ...Object.keys(spec.own)]);
   const own = reader.own(kind, spec, chat);
   const users = reader.users(kind, chat["users"]);
@@ -77,14 +77,14 @@ export function settingsOf(kind: ChatKind, table: Table, environment: Environmen
     chats,
     users,
     text: reader.word("text", top["text"], ["none", "title", "all"], "none", "TEXT") as Disclosure,
-    rules: reader.rules(top["project"]),
+    rules: reader.rules(top["texts"]),
     delayMs: reader.duration("delay", top["delay"], 0, "DELAY"),
     quiet: reader.quiet(top["quiet"]),
     claimMs: reader.duration("claim", top["claim"], 10 * 60_000, "CLAIM"),
     oneTap: reader.word("one-tap", top["one-tap"], ["plain", "acts"], "plain", "ONE_TAP") as Policy["oneTap"],
     ...(escalate && { escalate }),
   };
-  const inbox = reader.inbox(top["inbox"]);
+  const inbox = reader.inbox(top["server"]);
   if (reader.problems.length) throw new SettingsError(reader.problems);
   const state = environment["XDG_STATE_HOME"] || join(environment["HOME"] || homedir(), ".local", "state");
   const secrets = Object.entries(spec.own).flatMap(([name, { isSecret }]) => (isSecret && own[name] ? [own[name]] : []));
@@ -189,11 +189,11 @@ class Reader {
   rules(value: unknown): DisclosureRule[] {
     if (value === undefined) return [];
     if (!Array.isArray(value)) {
-      this.wrong("project", "must be a list of tables: [[project]]");
+      this.wrong("texts", "must be a list of tables: [[texts]]");
       return [];
     }
     return value.map((entry, number) => {
-      const place = `project[${number}]`;
+      const place = `texts[${number}]`;
       const table = this.table(place, entry, ["folder", "machine", "kinds", "text"]);
       const folder = this.text(`${place}.folder`, table["folder"]);
       if (folder !== undefined && !folder.startsWith("/")) this.wrong(`${place}.folder`, "must be an absolute path");
@@ -217,12 +217,12 @@ class Reader {
   }
 
   inbox(value: unknown): Settings["inbox"] {
-    const table = this.table("inbox", value, ["url", "token-file"]);
-    const url = this.text("inbox.url", table["url"], "INBOX_URL");
-    const tokenFile = this.text("inbox.token-file", table["token-file"], "INBOX_TOKEN_FILE");
+    const table = this.table("server", value, ["url", "token-file"]);
+    const url = this.text("server.url", table["url"], "SERVER_URL");
+    const tokenFile = this.text("server.token-file", table["token-file"], "SERVER_TOKEN_FILE");
     if (url === undefined && tokenFile === undefined) return undefined;
     if (url !== undefined && tokenFile !== undefined) return { url, tokenFile };
-    this.wrong("inbox", "needs both url and token-file");
+    this.wrong("server", "needs both url and token-file");
     return undefined;
   }
 }

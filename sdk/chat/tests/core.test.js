@@ -173,11 +173,11 @@ test("a token is in no text", () => {
 
 test("settings", () => {
   const least = { telegram: { token: "t", chats: ["1"], users: { 1: "Ben" } } };
-  const read = (more, environment = {}) => settingsOf("telegram", { ...least, ...more }, { HOME: "/home/ben", ...environment });
-  const { policy: set, stateFile, own, secrets } = read({ text: "all", delay: "5s", quiet: ["22:00-07:00"], project: [{ folder: "/src", kinds: ["edit"], text: "none" }] });
+  const read = (more, environment = {}) => settingsOf("telegram", { ...least, ...more }, { HOME: "/h", ...environment });
+  const { policy: set, stateFile, own, secrets } = read({ text: "all", delay: "5s", quiet: ["22:00-07:00"], texts: [{ folder: "/src", kinds: ["edit"], text: "none" }] });
   assert.deepEqual(
     [set.text, set.delayMs, set.quiet, set.rules, set.chats, [...set.users], set.chat, stateFile, own.token, secrets],
-    ["all", 5_000, [{ from: 1320, to: 420 }], [{ folder: "/src", kinds: ["edit"], text: "none" }], ["1"], [["1", "Ben"]], "Telegram", "/home/ben/.local/state/askbridge/chat-telegram.json", "t", ["t"]],
+    ["all", 5_000, [{ from: 1320, to: 420 }], [{ folder: "/src", kinds: ["edit"], text: "none" }], ["1"], [["1", "Ben"]], "Telegram", "/h/.local/state/askbridge/chat-telegram.json", "t", ["t"]],
   );
   assert.equal(read({}).policy.text, "none");
   const environment = { ASKBRIDGE_CHAT_TELEGRAM_TOKEN: "e", ASKBRIDGE_CHAT_TELEGRAM_CHATS: "-1, 2", ASKBRIDGE_CHAT_TELEGRAM_USERS: "1=Ben,2=Ada", ASKBRIDGE_CHAT_TEXT: "title" };
@@ -193,8 +193,8 @@ test("settings", () => {
     [{ telegram: { ...least.telegram, chats: [] } }, "telegram.chats: needs the ID"],
     [{ telegram: { chats: ["1"], users: { 1: "Ben" } } }, "telegram.token: is missing: set it in the file, or ASKBRIDGE_CHAT_TELEGRAM_TOKEN"],
     [{ telegram: { ...least.telegram, escalate: { to: "5" } } }, "telegram.escalate.to: must be the ID of one of the users"],
-    [{ project: [{ folder: "shop", text: "all" }] }, "project[0].folder: must be an absolute path"],
-    [{ inbox: { url: "http://127.0.0.1:1" } }, "inbox: needs both"],
+    [{ texts: [{ folder: "shop", text: "all" }] }, "texts[0].folder: must be an absolute path"],
+    [{ server: { url: "http://127.0.0.1:1" } }, "server: needs both"],
     [{ telegram: 5 }, "telegram: must be a table"],
   ]) {
     assert.throws(() => read(more), error => error instanceof SettingsError && error.problems.some(one => one.startsWith(problem)), problem);
