@@ -3,7 +3,7 @@
 import type { Adapter } from "./adapter.js";
 import type { Policy } from "./core/policy.js";
 
-export type ChatKind = "telegram" | "matrix";
+export type ChatKind = "telegram" | "slack" | "matrix";
 
 /** What a chat needs to know of its own. */
 export interface ChatSpec {
@@ -25,6 +25,15 @@ export const CHATS: Record<ChatKind, ChatSpec> = {
       const { Telegram } = await import("./telegram/adapter.js");
       const { token = "", "api-root": apiRoot, pace } = own;
       return new Telegram({ token, ...(apiRoot !== undefined && { apiRoot }), ...paceOf(pace) });
+    },
+  },
+  slack: {
+    name: "Slack",
+    own: { "bot-token": secret, "app-token": secret, "api-root": optional, pace: optional },
+    async load(own) {
+      const { Slack } = await import("./slack/adapter.js");
+      const { "bot-token": botToken = "", "app-token": appToken = "", "api-root": apiRoot, pace } = own;
+      return new Slack({ botToken, appToken, ...(apiRoot !== undefined && { apiRoot }), ...paceOf(pace) });
     },
   },
   matrix: {

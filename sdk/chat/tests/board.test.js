@@ -99,9 +99,9 @@ test("a form of the chat answers all fields at once, and says what is wrong", ()
   world.open("form", "q-1");
   world.tap("1", find(world, "Fill in …"));
   assert.deepEqual(world.form.fields.map(({ name, kind, required }) => [name, kind, required]), [["where", "choice", true], ["what", "choices", false], ["note", "text", false]]);
-  world.fill("1", { where: "", what: ["web"], note: "x" });
+  world.fill("1", { where: "", what: ["#1"], note: "x" });
   assert.equal(world.told, "Where?: it needs an answer.");
-  world.fill("1", { where: "eu", what: ["web", "api"], note: "With care" });
+  world.fill("1", { where: "#0", what: ["#1", "#0"], note: "With care" });
   assert.deepEqual(world.taken[0].decision.values, { where: "eu", what: ["web", "api"], note: "With care" });
 });
 

@@ -101,29 +101,40 @@ function findChoice(choices: Choice[], words: string): Choice | undefined {
   return /^\d{1,3}$/.test(words) ? choices[Number(words) - 1] : undefined;
 }
 
+/** The name of an option in a form: its own value may be longer than a chat takes. */
+const placeName = (place: number): string => `#${place}`;
+
 /** Returns a field for the form of a chat; nothing if the chat's forms cannot have it. */
 export function formFieldOf(field: Field, value: Value | undefined): FormField | undefined {
   if (field.secret || field.kind === "unknown") return undefined;
   const choices = choicesOf(field);
   const takesMore = (field.kind === "choice" || field.kind === "choices") && field.other;
   const kind = !choices.length || takesMore ? "text" : field.kind === "choices" ? "choices" : "choice";
-  const shown = value === undefined || value === null ? undefined : Array.isArray(value) ? value : String(value);
+  const places = new Map(choices.map((choice, place) => [choice.value, placeName(place)]));
+  const one = (part: Value) => (kind === "text" ? undefined : places.get(part)) ?? String(part);
+  const shown = value === undefined || value === null ? undefined : Array.isArray(value) ? value.map(one) : one(value);
   return {
     name: field.name,
     label: printable(field.label || field.name),
     ...(field.help && { help: printable(field.help) }),
     kind,
-    options: kind === "text" ? [] : choices.map(({ label, value }) => ({ value: String(value), label: printable(label) })),
+    options: kind === "text" ? [] : choices.map(({ label }, place) => ({ value: placeName(place), label: printable(label) })),
     required: !!field.required,
     multiline: (field.kind === "text" && !!field.multiline) || field.kind === "json" || field.kind === "texts",
     ...(shown !== undefined && { value: shown }),
   };
 }
 
-/** Reads what came from the form of a chat. */
+/** Reads what came from the form of a chat: names of options, or what was typed where the chat could not show them. */
 export function readForm(field: Field, given: string | string[]): Typed {
-  if (Array.isArray(given) && field.kind === "choices") return { value: given };
-  const words = Array.isArray(given) ? (given[0] ?? "") : given;
-  if (field.kind === "boolean" || field.kind === "confirm") return { value: words === "true" };
-  return readTyped(field, words);
+  const choices = choicesOf(field);
+  const isTyped = "other" in field && field.other;
+  const named = (word: string) => (!isTyped && /^#\d+$/.test(word) ? choices[Number(word.slice(1))]?.value : undefined);
+  if (Array.isArray(given)) {
+    const values = given.map(named);
+    return values.every(value => value !== undefined) ? { value: values as string[] } : { error: "It takes options." };
+  }
+  const value = named(given);
+  if (value === undefined) return readTyped(field, given);
+  return { value: field.kind === "choices" ? [value as string] : value };
 }

@@ -1,0 +1,322 @@
+// A stand-in for Slack: the methods of the Web API that the bot uses, with the answers, errors and limits of the real one, and
+// Socket Mode.
+
+import { createServer } from "node:http";
+import { WebSocketServer } from "ws";
+
+import { ABSENT, checkTypes } from "./types/check.js";
+
+export const BOT_TOKEN = "xoxb-1111-2222-aTokenOfATestOfABot";
+export const APP_TOKEN = "xapp-1-A000-3333-aTokenOfATestOfAnApp";
+const ME = "U0BOT";
+const PEOPLE = { ben: { id: "U01BEN", name: "ben" }, ada: { id: "U02ADA", name: "ada" }, eve: { id: "U09EVE", name: "eve" } };
+const SCOPES = ["chat:write", "files:write", "channels:history", "groups:history", "im:history", "channels:read", "groups:read", "im:read"];
+/** How long a form can be opened after a tap, and how soon an envelope has to be acknowledged. */
+const SOON = 3_000;
+
+const fail = (error, more = {}) => Object.assign(new Error(error), { body: { ok: false, error, ...more } });
+const need = (isWell, error, message) => {
+  if (!isWell) throw fail(error, { response_metadata: { messages: [message] } });
+};
+const text = (value, most, what) => need(value?.type === "plain_text" && value.text.length >= 1 && value.text.length <= most, "invalid_blocks", `${what}: ${value?.text?.length} of ${most}`);
+
+/** What Slack looks at in blocks, by the limits of its reference. */
+function lookAt(blocks, most) {
+  need(Array.isArray(blocks) && blocks.length <= most, "invalid_blocks", `${blocks.length} blocks`);
+  const names = blocks.map(block => block.block_id).filter(name => name !== undefined);
+  need(new Set(names).size === names.length && names.every(name => name && name.length <= 255), "invalid_blocks", "block_id");
+  for (const block of blocks) LOOK[block.type](block);
+  need(JSON.stringify(blocks).length <= 13_200, "msg_blocks_too_long", "too long");
+}
+
+const LOOK = {
+  actions({ elements }) {
+    need(elements.length >= 1 && elements.length <= 25, "invalid_blocks", `${elements.length} elements`);
+    need(new Set(elements.map(one => one.action_id)).size === elements.length, "invalid_blocks", "action_id twice");
+    for (const { type, action_id: id, value, text: label, style } of elements) {
+      need(type === "button" && id.length <= 255 && value.length <= 2_000, "invalid_blocks", "button");
+      need([undefined, "primary", "danger"].includes(style), "invalid_blocks", "style");
+      text(label, 75, "label");
+    }
+  },
+  section({ text: shown }) {
+    need(shown.text.length >= 1 && shown.text.length <= 3_000, "invalid_blocks", "section");
+  },
+  rich_text({ elements }) {
+    need(elements.length >= 1, "invalid_blocks", "no elements");
+    for (const element of elements) {
+      need(element.elements.length >= 1, "invalid_blocks", `an empty ${element.type}`);
+      const types = element.type === "rich_text_preformatted" ? ["text", "link"] : ["text", "user", "link"];
+      for (const { type, text: words } of element.elements) need(types.includes(type) && (type !== "text" || words), "invalid_blocks", `an element in ${element.type}`);
+    }
+  },
+  input({ label, hint, element }) {
+    text(label, 2_000, "label");
+    if (hint) text(hint, 2_000, "hint");
+    const { type, options, initial_value: initial = "" } = element;
+    need(initial.length <= 3_000, "invalid_arguments", "initial_value");
+    if (type === "plain_text_input") return;
+    need(options.length >= 1 && options.length <= (type === "checkboxes" ? 10 : 100), "invalid_arguments", `${options.length} options`);
+    need(new Set(options.map(({ value }) => value)).size === options.length, "invalid_arguments", "an option twice");
+    for (const { text: shown, value } of options) {
+      text(shown, 75, "option");
+      need(value.length <= 150, "invalid_arguments", "value");
+    }
+  },
+};
+
+/** Members that are no text, which the library sends as texts. */
+const decoded = (name, value) => (/^[[{]/.test(value) ? JSON.parse(value) : /^(true|false)$/.test(value) ? value === "true" : name === "length" ? Number(value) : value);
+
+export class Slack {
+  token = BOT_TOKEN;
+  appToken = APP_TOKEN;
+  scopes = SCOPES;
+  calls = [];
+  messages = new Map();
+  views = [];
+  files = [];
+  /** By channel: the error of whatever is done there. */
+  troubles = new Map();
+  /** Responses to give before any other, as `[method, error]`; an error is a name, or an HTTP status. */
+  next = [];
+  limit = Infinity;
+  window = 1_000;
+  tooMany = 0;
+  sockets = new Set();
+  connections = 0;
+  /** By envelope: when it was sent, and when it was acknowledged. */
+  envelopes = new Map();
+  sent = [];
+  #written = new Map();
+  #triggers = new Map();
+  #count = 0;
+
+  async start() {
+    this.server = createServer((request, response) => void this.#serve(request, response));
+    this.link = new WebSocketServer({ server: this.server, path: "/link" });
+    this.link.on("connection", (socket, request) => this.#connected(socket, request));
+    await new Promise(resolve => this.server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${this.server.address().port}`;
+    return this;
+  }
+
+  end() {
+    for (const socket of this.link.clients) socket.terminate();
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  /** A ticket opens one connection. */
+  #tickets = new Set();
+
+  #connected(socket, request) {
+    const ticket = new URL(request.url, this.url).searchParams.get("ticket");
+    if (!this.#tickets.delete(ticket)) return socket.terminate();
+    this.connections++;
+    this.sockets.add(socket);
+    socket.on("close", () => this.sockets.delete(socket));
+    socket.on("message", data => {
+      const { envelope_id: id } = JSON.parse(data);
+      Object.assign(this.envelopes.get(id) ?? {}, { acknowledged: performance.now() });
+    });
+    socket.send(JSON.stringify({ type: "hello", num_connections: this.sockets.size, connection_info: { app_id: "A000" } }));
+  }
+
+  /** Ends all connections, as Slack does when a host is taken out, or without a word. */
+  disconnect(reason) {
+    for (const socket of this.sockets) {
+      if (reason) socket.send(JSON.stringify({ type: "disconnect", reason, debug_info: { host: "wss-1" } }));
+      else socket.terminate();
+    }
+  }
+
+  async #serve(request, response) {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    const method = request.url.slice("/api/".length);
+    const reply = (status, value, headers = {}) => {
+      response.writeHead(status, { "Content-Type": "application/json", "X-OAuth-Scopes": this.scopes.join(","), ...headers });
+      response.end(JSON.stringify(value));
+    };
+    if (request.url.startsWith("/upload/")) {
+      this.files.push({ id: request.url.slice("/upload/".length), body, authorization: request.headers.authorization });
+      return reply(200, "OK");
+    }
+    const params = Object.fromEntries([...new URLSearchParams(body)].map(([name, value]) => [name, decoded(name, value)]));
+    this.calls.push({ method, params, at: performance.now() });
+    try {
+      const isApp = method === "apps.connections.open";
+      if (request.headers.authorization !== `Bearer ${isApp ? this.appToken : this.token}`) throw fail("invalid_auth");
+      const planned = this.next.findIndex(([name]) => name === method);
+      if (planned >= 0) this.#planned(this.next.splice(planned, 1)[0][1]);
+      reply(200, { ok: true, ...this.#call(method, params) });
+    } catch (error) {
+      if (error.status) reply(error.status, { ok: false, error: "ratelimited" }, { "Retry-After": "1" });
+      else if (error.body) reply(200, error.body);
+      else throw error;
+    }
+  }
+
+  #planned(error) {
+    throw typeof error === "number" ? Object.assign(new Error(), { status: error }) : fail(error);
+  }
+
+  #call(method, params) {
+    switch (method) {
+      case "auth.test":
+        return { user: "inbox", user_id: ME, team: "Team", team_id: "T000", bot_id: "B000", url: this.url };
+      case "apps.connections.open": {
+        const ticket = `t${++this.#count}`;
+        this.#tickets.add(ticket);
+        return { url: `${this.url.replace("http", "ws")}/link?ticket=${ticket}` };
+      }
+      case "chat.postMessage":
+        return this.#post(params);
+      case "chat.update":
+        return this.#update(params);
+      case "chat.postEphemeral":
+        this.#may(params.channel);
+        return { message_ts: this.#ts() };
+      case "views.open":
+        return this.#open(params);
+      case "files.getUploadURLExternal":
+        return { upload_url: `${this.url}/upload/F${++this.#count}`, file_id: `F${this.#count}` };
+      case "files.completeUploadExternal":
+        return { files: params.files };
+      case "conversations.info":
+        this.#may(params.channel);
+        return { channel: params.channel.startsWith("D") ? { id: params.channel, is_im: true } : { id: params.channel, name: "team", is_member: !this.isOut } };
+      default:
+        throw fail("unknown_method");
+    }
+  }
+
+  #ts = () => `1767225600.${String(++this.#count).padStart(6, "0")}`;
+
+  #may(channel) {
+    const trouble = this.troubles.get(channel);
+    if (trouble) throw fail(...[trouble].flat());
+  }
+
+  #look({ channel, text: words, blocks }) {
+    this.#may(channel);
+    need(words && words.length <= 4_000, "msg_too_long", "text");
+    if (blocks) lookAt(blocks, 50);
+    const now = Date.now();
+    const recent = (this.#written.get(channel) ?? []).filter(at => now - at < this.window);
+    if (recent.length >= this.limit) {
+      this.tooMany++;
+      this.#planned(429);
+    }
+    this.#written.set(channel, [...recent, now]);
+  }
+
+  #post(params) {
+    this.#look(params);
+    const { channel, thread_ts: thread, text: words, blocks } = params;
+    if (thread && !this.messages.has(`${channel}:${thread}`) && !this.sent.some(({ event }) => event?.ts === thread)) throw fail("thread_not_found");
+    const message = { channel, ts: this.#ts(), text: words, blocks, edits: 0, thread_ts: thread };
+    this.messages.set(`${channel}:${message.ts}`, message);
+    return { channel, ts: message.ts };
+  }
+
+  #update(params) {
+    const message = this.messages.get(`${params.channel}:${params.ts}`);
+    if (!message) throw fail("message_not_found");
+    this.#look(params);
+    Object.assign(message, { text: params.text, blocks: params.blocks, edits: message.edits + 1 });
+    return { channel: params.channel, ts: params.ts };
+  }
+
+  #open({ trigger_id: trigger, view }) {
+    const at = this.#triggers.get(trigger);
+    if (at === undefined) throw fail("exchanged_trigger_id");
+    this.#triggers.delete(trigger);
+    if (performance.now() - at > SOON) throw fail("expired_trigger_id");
+    for (const part of [view.title, view.submit, view.close]) text(part, 24, "title");
+    need(view.private_metadata.length <= 3_000, "invalid_arguments", "private_metadata");
+    lookAt(view.blocks, 100);
+    this.views.push({ ...view, id: `V${++this.#count}`, trigger });
+    return { view: { id: `V${this.#count}` } };
+  }
+
+  /** What a person reads in a message. */
+  shown = message => message.blocks?.filter(({ type }) => type === "rich_text").flatMap(({ elements }) => elements.flatMap(one => one.elements.map(part => part.text ?? `@${part.user_id}`))).join("") ?? message.text;
+
+  find(words) {
+    return [...this.messages.values()].filter(message => this.shown(message).includes(words)).pop();
+  }
+
+  #elements = message => message?.blocks?.filter(({ type }) => type === "actions").flatMap(({ elements }) => elements) ?? [];
+
+  buttons = message => this.#elements(message).map(({ text: { text: label } }) => label);
+
+  /** Sends what a person did over the newest connection. */
+  push(type, payload) {
+    const id = `e${++this.#count}`;
+    this.envelopes.set(id, { at: performance.now() });
+    this.sent.push(payload);
+    [...this.sockets].pop().send(JSON.stringify({ envelope_id: id, type, accepts_response_payload: type === "interactive", payload }));
+  }
+
+  /** A person taps a button. Returns the trigger of the tap. */
+  tap(who, message, label) {
+    const element = this.#elements(message).find(one => one.text.text === label);
+    const trigger = `${++this.#count}.trigger`;
+    this.#triggers.set(trigger, performance.now());
+    const { channel, ts, blocks } = message;
+    this.push("interactive", {
+      type: "block_actions",
+      user: { ...PEOPLE[who], username: who, team_id: "T000" },
+      api_app_id: "A000",
+      container: { type: "message", message_ts: ts, channel_id: channel, is_ephemeral: false },
+      trigger_id: trigger,
+      team: { id: "T000", domain: "team" },
+      channel: { id: channel, name: "team" },
+      message: { type: "message", user: ME, bot_id: "B000", ts, text: message.text, blocks },
+      response_url: `${this.url}/response`,
+      actions: [{ type: "button", action_id: element.action_id, block_id: "b1", text: element.text, value: element.value, action_ts: this.#ts() }],
+    });
+    return trigger;
+  }
+
+  /** A person fills in the form that the bot opened last. */
+  fill(who, values) {
+    const { trigger, ...view } = this.views.at(-1);
+    const state = { values: Object.fromEntries(view.blocks.map(({ block_id: name, element }) => [name, { [element.action_id]: stateOf(element, values[name]) }])) };
+    this.push("interactive", { type: "view_submission", user: { ...PEOPLE[who], username: who, team_id: "T000" }, view: { ...view, state }, team: { id: "T000", domain: "team" }, api_app_id: "A000", trigger_id: "later", response_urls: [] });
+  }
+
+  /** A person writes, in the thread of a message or by itself. */
+  write(who, channel, words, to) {
+    const type = channel.startsWith("D") ? "im" : "channel";
+    const event = { type: "message", channel, channel_type: type, user: PEOPLE[who].id, text: words, ts: this.#ts(), event_ts: this.#ts(), ...(to && { thread_ts: to.ts }) };
+    this.push("events_api", { token: "unused", team_id: "T000", api_app_id: "A000", event, type: "event_callback", event_id: `Ev${this.#count}`, event_time: 1 });
+    return event;
+  }
+
+  /** What a person was told and nobody else sees. */
+  told = who => this.calls.filter(({ method, params }) => method === "chat.postEphemeral" && params.user === PEOPLE[who].id).map(({ params }) => params.text);
+
+  /** Checks all that was sent against the published types, and that all was acknowledged in time. */
+  async check() {
+    for (const [id, { at, acknowledged }] of this.envelopes) {
+      if (!(acknowledged - at < SOON)) throw new Error(`${id} was acknowledged after ${acknowledged - at} ms`);
+    }
+    const types = { "chat.postMessage": "ChatPostMessageArguments", "chat.update": "ChatUpdateArguments", "chat.postEphemeral": "ChatPostEphemeralArguments", "views.open": "ViewsOpenArguments", "files.getUploadURLExternal": "FilesGetUploadURLExternalArguments", "files.completeUploadExternal": "FilesCompleteUploadExternalArguments", "conversations.info": "ConversationsInfoArguments" };
+    const head = `import type { KnownBlock, MessageEvent } from "@slack/types";\nimport type { ${Object.values(types).join(", ")} } from "@slack/web-api";\ntype Strict<T> = T & { blocks?: KnownBlock[] };`;
+    const calls = this.calls.filter(({ method }) => types[method]).map(({ method, params }) => [`Strict<${types[method]}>`, params]);
+    const events = this.sent.filter(({ event }) => event).map(({ event }) => ["MessageEvent", { ...event, subtype: ABSENT }]);
+    return checkTypes(head, [...calls, ...events]);
+  }
+}
+
+/** Returns the state of an input as Slack sends it. */
+function stateOf({ type, options }, given) {
+  const option = label => ({ text: options.find(one => one.text.text === label).text, value: options.find(one => one.text.text === label).value });
+  if (type === "plain_text_input") return { type, value: given ?? null };
+  if (type === "static_select") return { type, selected_option: given === undefined ? null : option(given) };
+  return { type, selected_options: (given ?? []).map(option) };
+}
