@@ -98,10 +98,10 @@ test("a form of the chat answers all fields at once, and says what is wrong", ()
   const world = new World(policy(), { ...limits, formFields: 5 });
   world.open("form", "q-1");
   world.tap("1", find(world, "Fill in …"));
-  assert.deepEqual(world.form.fields.map(({ name, kind, required }) => [name, kind, required]), [["where", "choice", true], ["what", "choices", false], ["note", "text", false]]);
-  world.fill("1", { where: "", what: ["#1"], note: "x" });
+  assert.deepEqual(world.form.fields.map(({ name, kind, required }) => [name, kind, required]), [["f0", "choice", true], ["f1", "choices", false], ["f2", "text", false]]);
+  world.fill("1", { f0: "", f1: ["#1"], f2: "x" });
   assert.equal(world.told, "Where?: it needs an answer.");
-  world.fill("1", { where: "#0", what: ["#1", "#0"], note: "With care" });
+  world.fill("1", { f0: "#0", f1: ["#1", "#0"], f2: "With care" });
   assert.deepEqual(world.taken[0].decision.values, { where: "eu", what: ["web", "api"], note: "With care" });
 });
 

@@ -297,6 +297,14 @@ export class Slack {
     return event;
   }
 
+  /** A person deletes a message. */
+  delete(message) {
+    const { channel, ts, text: words } = message;
+    this.messages.delete(`${channel}:${ts}`);
+    const event = { type: "message", subtype: "message_deleted", channel, channel_type: "channel", hidden: true, deleted_ts: ts, ts: this.#ts(), event_ts: this.#ts(), previous_message: { type: "message", user: ME, text: words, ts } };
+    this.push("events_api", { token: "unused", team_id: "T000", api_app_id: "A000", event, type: "event_callback", event_id: `Ev${this.#count}`, event_time: 1 });
+  }
+
   /** What a person was told and nobody else sees. */
   told = who => this.calls.filter(({ method, params }) => method === "chat.postEphemeral" && params.user === PEOPLE[who].id).map(({ params }) => params.text);
 
@@ -308,7 +316,7 @@ export class Slack {
     const types = { "chat.postMessage": "ChatPostMessageArguments", "chat.update": "ChatUpdateArguments", "chat.postEphemeral": "ChatPostEphemeralArguments", "views.open": "ViewsOpenArguments", "files.getUploadURLExternal": "FilesGetUploadURLExternalArguments", "files.completeUploadExternal": "FilesCompleteUploadExternalArguments", "conversations.info": "ConversationsInfoArguments" };
     const head = `import type { KnownBlock, MessageEvent } from "@slack/types";\nimport type { ${Object.values(types).join(", ")} } from "@slack/web-api";\ntype Strict<T> = T & { blocks?: KnownBlock[] };`;
     const calls = this.calls.filter(({ method }) => types[method]).map(({ method, params }) => [`Strict<${types[method]}>`, params]);
-    const events = this.sent.filter(({ event }) => event).map(({ event }) => ["MessageEvent", { ...event, subtype: ABSENT }]);
+    const events = this.sent.filter(({ event }) => event && !event.subtype).map(({ event }) => ["MessageEvent", { ...event, subtype: ABSENT }]);
     return checkTypes(head, [...calls, ...events]);
   }
 }

@@ -270,6 +270,11 @@ describe("in trouble", () => {
     slack.tap("ben", second, "Yes: Allow once");
     await until("the answer", () => /Permission: selected allow-once/.test(agent.said), () => agent.said);
     await until("the end", () => [...slack.messages.values()].filter(one => slack.shown(one).includes("Allowed by Ben")).length === 1, () => bot.said);
+
+    const child = machine.ask("Deleted?", ["a"]);
+    slack.delete(await until("the message", () => slack.find("Deleted?"), () => bot.said));
+    slack.tap("ben", await until("another", () => slack.find("Deleted?"), () => bot.said), "a");
+    assert.equal(await child.ended, 0);
     await machine.stopBot(bot);
   });
 

@@ -271,11 +271,17 @@ function typed(act: Act, entry: Entry, field: Field, words: string, hand: Hand):
   return finish(act, entry, "z", hand);
 }
 
+/** The name of a field in a form: its own one may be longer than a chat takes. */
+const formName = (place: number): string => `f${place}`;
+
 /** Opens the form of the chat: for the whole question, or for one field. */
 function opened(tap: Tap, entry: Entry, name: string): Effect[] {
   const { fields, title, message } = entry.record!.question;
-  const wanted = name === "w" ? fields : fields.slice(entry.at, entry.at + 1);
-  const shown = wanted.flatMap(field => formFieldOf(field, entry.draft[field.name]) ?? []);
+  const shown = fields.flatMap((field, place) => {
+    if (name !== "w" && place !== entry.at) return [];
+    const found = formFieldOf(field, entry.draft[field.name]);
+    return found ? [{ ...found, name: formName(place) }] : [];
+  });
   return [{ do: "form", act: tap, form: { data: tap.data, title: printable(title || message || "Answer"), fields: shown } }];
 }
 
@@ -291,7 +297,7 @@ function filled(form: Filled, hand: Hand): Effect[] {
   const { fields } = entry.record!.question;
   if (read.act !== "w") {
     const field = fields[entry.at]!;
-    const given = form.values[field.name] ?? "";
+    const given = form.values[formName(entry.at)] ?? "";
     return typed(form, entry, field, Array.isArray(given) ? given.join(", ") : given, hand);
   }
   return filledAll(form, entry, fields, hand);
@@ -300,8 +306,8 @@ function filled(form: Filled, hand: Hand): Effect[] {
 function filledAll(form: Filled, entry: Entry, fields: Field[], hand: Hand): Effect[] {
   const errors: string[] = [];
   const draft: Record<string, Value> = {};
-  for (const field of fields) {
-    const given = form.values[field.name];
+  for (const [place, field] of fields.entries()) {
+    const given = form.values[formName(place)];
     if (given === undefined || given.length === 0) {
       if (field.required) errors.push(`${field.label}: it needs an answer.`);
       continue;

@@ -54,7 +54,7 @@ export interface Form {
   fields: FormField[];
 }
 
-/** One field of such a form. */
+/** One field of such a form. Its name, and those of its options, are short, and mean nothing to a person. */
 export interface FormField {
   name: string;
   label: string;

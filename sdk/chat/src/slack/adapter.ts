@@ -13,7 +13,7 @@ import { type Act, type Adapter, ChatError, type Finding, type Form, type Heard,
 import type { Card } from "../core/card.js";
 import { chatError, UNCHANGED } from "./errors.js";
 import { modal } from "./form.js";
-import { asksForIds, type Envelope, readEvent, readInteraction, readReply, type SlackMessageEvent, type SlackRaw } from "./hear.js";
+import { asksForIds, type Envelope, readDeleted, readEvent, readInteraction, readReply, type SlackMessageEvent, type SlackRaw } from "./hear.js";
 import { escape, limits, render } from "./render.js";
 
 export interface SlackOptions {
@@ -118,7 +118,7 @@ export class Slack implements Adapter {
     ack().catch(() => {});
     const event = readEvent(body);
     if (event && asksForIds(event, this.#me)) return void this.#tellIds(event).catch(() => {});
-    const heard = event ? readReply(event, String(body["event_id"])) : readInteraction(body);
+    const heard = event ? readReply(event, String(body["event_id"])) : (readInteraction(body) ?? readDeleted(body));
     if (heard) hear(heard);
   }
 

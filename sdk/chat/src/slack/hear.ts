@@ -82,6 +82,13 @@ export function readEvent(body: Record<string, unknown>): SlackMessageEvent | un
   return isWritten ? event : undefined;
 }
 
+/** Reads that a message was deleted. */
+export function readDeleted(body: Record<string, unknown>): Heard | undefined {
+  const { type, subtype, channel, deleted_ts: ref } = (body["event"] ?? {}) as Record<string, unknown>;
+  const isDeleted = type === "message" && subtype === "message_deleted" && typeof channel === "string" && typeof ref === "string";
+  return isDeleted ? { type: "deleted", chat: channel, ref } : undefined;
+}
+
 /** Reads a reply: a message in the thread of another one. */
 export function readReply({ channel, ts, thread_ts: to, user, text }: SlackMessageEvent, id: string): Heard | undefined {
   if (!to || to === ts || !user || !text) return undefined;
