@@ -3,7 +3,7 @@
 import type { Adapter } from "./adapter.js";
 import type { Policy } from "./core/policy.js";
 
-export type ChatKind = "telegram" | "slack" | "matrix";
+export type ChatKind = "telegram" | "slack" | "discord" | "matrix";
 
 /** What a chat needs to know of its own. */
 export interface ChatSpec {
@@ -34,6 +34,14 @@ export const CHATS: Record<ChatKind, ChatSpec> = {
       const { Slack } = await import("./slack/adapter.js");
       const { "bot-token": botToken = "", "app-token": appToken = "", "api-root": apiRoot, pace } = own;
       return new Slack({ botToken, appToken, ...(apiRoot !== undefined && { apiRoot }), ...paceOf(pace) });
+    },
+  },
+  discord: {
+    name: "Discord",
+    own: { token: secret, "api-root": optional, pace: optional },
+    async load({ token = "", "api-root": apiRoot, pace }) {
+      const { Discord } = await import("./discord/adapter.js");
+      return new Discord({ token, ...(apiRoot !== undefined && { apiRoot }), ...paceOf(pace) });
     },
   },
   matrix: {

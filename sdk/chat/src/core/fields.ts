@@ -126,7 +126,9 @@ export function formFieldOf(field: Field, value: Value | undefined): FormField |
 }
 
 /** Reads what came from the form of a chat: names of options, or what was typed where the chat could not show them. */
-export function readForm(field: Field, given: string | string[]): Typed {
+export function readForm(field: Field, filled: string | string[]): Typed {
+  // Where one option is chosen, a chat may send a list of one.
+  const given = Array.isArray(filled) && field.kind !== "choices" ? (filled[0] ?? "") : filled;
   const choices = choicesOf(field);
   const isTyped = "other" in field && field.other;
   const named = (word: string) => (!isTyped && /^#\d+$/.test(word) ? choices[Number(word.slice(1))]?.value : undefined);
