@@ -28,8 +28,8 @@ import { checkChat } from "./check.js";
 import { chatError } from "./errors.js";
 import { modal } from "./form.js";
 import { asksForIds, type DiscordRaw, isAnswerable, readInteraction, readReply } from "./hear.js";
-import { escape, isId, limits, render } from "./render.js";
-import { Responder } from "./responder.js";
+import { isId, limits, render } from "./render.js";
+import { Responder, told } from "./responder.js";
 
 export interface DiscordOptions {
   token: string;
@@ -123,7 +123,7 @@ export class Discord implements Adapter {
 
   /** Answers a message, where nothing depends on whether this arrives. */
   #answer(chat: string, to: string, text: string): void {
-    this.#send(chat, { content: escape(text) }, to).catch(() => {});
+    this.#send(chat, { content: told(text) }, to).catch(() => {});
   }
 
   #send(chat: string, body: RESTPostAPIChannelMessageJSONBody, above?: string, file?: { name: string; text: string }): Promise<unknown> {
@@ -161,7 +161,7 @@ export class Discord implements Adapter {
 
   async tell({ chat, raw }: Act, text: string): Promise<void> {
     const { responder, message } = raw as DiscordRaw;
-    await attempt(async () => (responder ? responder.tell(text) : text && this.#send(chat, { content: escape(text) }, message)));
+    await attempt(async () => (responder ? responder.tell(text) : text && this.#send(chat, { content: told(text) }, message)));
   }
 
   async open({ raw }: Act, form: Form): Promise<void> {

@@ -3,14 +3,21 @@
 import type { REST } from "@discordjs/rest";
 import { type APIInteractionResponse, type APIModalInteractionResponseCallbackData, InteractionResponseType, MessageFlags, Routes } from "discord-api-types/v10";
 
+import { cut } from "../core/card.js";
 import type { Answerable } from "./hear.js";
 import { escape } from "./render.js";
 
 /** How long the bot thinks before it says that it has heard. Until then, a form can open. */
 const DEFER_AFTER = 1_500;
 
+/** The most characters of what a person is told: each may be two with its escape. */
+const TOLD = 900;
+
+/** Returns what a person is told, as the API takes it. */
+export const told = (text: string): string => escape(cut(text, TOLD));
+
 /** Says something to one person alone. */
-export const privately = (text: string) => ({ content: escape(text), flags: MessageFlags.Ephemeral, allowed_mentions: { parse: [] } });
+const privately = (text: string) => ({ content: told(text), flags: MessageFlags.Ephemeral, allowed_mentions: { parse: [] } });
 
 export class Responder {
   #first: Promise<unknown> | undefined;

@@ -10,7 +10,7 @@ import { SocketModeClient } from "@slack/socket-mode";
 import { WebClient, type WebClientOptions } from "@slack/web-api";
 
 import { type Act, type Adapter, ChatError, type Finding, type Form, type Heard, type Pace, type Post } from "../adapter.js";
-import type { Card } from "../core/card.js";
+import { type Card, cut } from "../core/card.js";
 import { chatError, UNCHANGED } from "./errors.js";
 import { modal } from "./form.js";
 import { asksForIds, type Envelope, readDeleted, readEvent, readInteraction, readReply, type SlackMessageEvent, type SlackRaw } from "./hear.js";
@@ -27,6 +27,8 @@ export interface SlackOptions {
 
 /** How long a request may take. */
 const TIMEOUT = 30_000;
+/** The most characters of what one person is told. */
+const TOLD = 1_000;
 /** How soon a lost connection is made again: at once, and then ever later. */
 const FIRST_AGAIN = 500;
 const LAST_AGAIN = 60_000;
@@ -98,7 +100,7 @@ export class Slack implements Adapter {
           return await this.#connect();
         } catch (error) {
           const { kind, retryAfterMs } = chatError(error);
-          if (kind === "revoked" || kind === "forbidden") throw error;
+          if (kind !== "passing" && kind !== "rate") throw error;
           after = Math.max(after, retryAfterMs);
         }
       }
@@ -154,7 +156,7 @@ export class Slack implements Adapter {
   async tell({ chat, user, raw }: Act, text: string): Promise<void> {
     if (!text) return;
     const { thread } = raw as SlackRaw;
-    await attempt(() => this.#web.chat.postEphemeral({ channel: chat, user, text: escape(text), ...(thread && { thread_ts: thread }), parse: "none", link_names: false }));
+    await attempt(() => this.#web.chat.postEphemeral({ channel: chat, user, text: escape(cut(text, TOLD)), ...(thread && { thread_ts: thread }), parse: "none", link_names: false }));
   }
 
   async open(act: Act, form: Form): Promise<void> {

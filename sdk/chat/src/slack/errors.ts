@@ -46,6 +46,7 @@ export function chatError(error: unknown, token: "bot-token" | "app-token" = "bo
   if (known) return new ChatError(known[0], known[1], known[0] === "rate" ? 1_000 : 0);
   if (REVOKED.has(code)) return new ChatError("revoked", `Slack refuses the ${token} (${code}): ${MAKE[token]}`);
   if (code === "missing_scope") return new ChatError("forbidden", `the app has no scope ${needed ?? "for this"}: add it under ${token === "bot-token" ? "OAuth & Permissions, and install the app again" : "Basic Information, App-Level Tokens"}`);
+  if (token === "app-token") return new ChatError("revoked", `Slack opens no connection (${code}): turn Socket Mode on at api.slack.com/apps`);
   return new ChatError("refused", `Slack does not take a message (${code}): less of it is posted`);
 }
 
