@@ -38,6 +38,9 @@ mod harness;
 mod fields;
 
 #[cfg(test)]
+mod images;
+
+#[cfg(test)]
 mod permissions;
 
 #[cfg(test)]

@@ -42,6 +42,8 @@ export interface AskbridgeQuestion extends HTMLElement {
   set context(context: QuestionContext | { problem: string } | null);
   /** The clock of the bridge minus the one of the page, in milliseconds. */
   clockOffset: number;
+  /** Shows an image by its number, or says why it is not there. Call it after `askbridge-image`. */
+  showImage(image: number, data: Uint8Array | { problem: string }): void;
   /** Moves the focus to the first field, or to the heading of a permission. */
   focusFirst(): void;
   /** Chooses the option with this number, from 1. Returns whether there is one. */
@@ -66,6 +68,7 @@ export interface QuestionEvents {
   "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;
   "askbridge-later": CustomEvent<{ id: string; milliseconds?: number }>;
   "askbridge-context": CustomEvent<{ id: string }>;
+  "askbridge-image": CustomEvent<{ id: string; image: number }>;
   "askbridge-draft": CustomEvent<{ id: string }>;
 }
 

@@ -166,6 +166,7 @@ export class AskbridgeInbox extends HTMLElement {
     on(main, "askbridge-extend", ({ detail }) => this.#extend(detail));
     on(main, "askbridge-later", ({ detail: { id, milliseconds } }) => (milliseconds == null ? this.#until.show(id) : this.#setAside(id, milliseconds)));
     on(main, "askbridge-context", ({ target: card, detail }) => this.#lead(card, detail));
+    on(main, "askbridge-image", ({ target: card, detail }) => this.#image(card, detail));
     on(main, "askbridge-draft", ({ target: card }) => {
       keepDraft(card.record.id, card.touched && card.draft);
       this.#later("render", 200, () => this.#render());
@@ -805,6 +806,24 @@ export class AskbridgeInbox extends HTMLElement {
   /** Asks for what led to a question. */
   async #lead(card, { id }) {
     card.context = await this.#connection.call("question_context", { id }).catch(({ message }) => ({ problem: message }));
+  }
+
+  /** Asks for an image of a question, piece by piece. */
+  async #image(card, { id, image }) {
+    const pieces = [];
+    let from = 0;
+    try {
+      for (let bytes = 1; from < bytes; ) {
+        const piece = await this.#connection.call("question_image", { id, image, from });
+        pieces.push(Uint8Array.from(atob(piece.data), letter => letter.charCodeAt()));
+        from += pieces.at(-1).length || Infinity;
+        bytes = piece.bytes;
+      }
+    } catch ({ message, data }) {
+      const problem = data?.name == "not_found" ? "It is not kept any more." : message;
+      return card.showImage(image, { problem });
+    }
+    card.showImage(image, new Uint8Array(await new Blob(pieces).arrayBuffer()));
   }
 
   #say(text) {

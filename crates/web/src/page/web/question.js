@@ -6,6 +6,7 @@ import { createArguments } from "./arguments.js";
 import { Comments } from "./comments.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, digit, entries, others } from "./field.js";
+import { Images } from "./images.js";
 import { adopt, isAlone, isMeantFor, isText, takesText } from "./keys.js";
 import { Led } from "./led.js";
 import { prose } from "./markdown.js";
@@ -50,6 +51,7 @@ export class AskbridgeQuestion extends HTMLElement {
   #together;
   /** What led to the question. */
   #led;
+  #images;
   /** Tells the page how much of its bottom the bar with the buttons covers. */
   #sizes = new ResizeObserver(() => {
     const height = this.#barHeight();
@@ -177,6 +179,11 @@ export class AskbridgeQuestion extends HTMLElement {
     if (context) this.#led?.show(context);
   }
 
+  /** Shows the data of an image by its number, or why it is not there: `{problem}`. @param {number} image @param {Uint8Array|Object} data */
+  showImage(image, data) {
+    this.#images?.show(image, data);
+  }
+
   /** Moves the focus to the first field; of a permission to the heading, so that no key allows it by chance. */
   focusFirst() {
     if (this.#isTooEarly()) return;
@@ -294,6 +301,7 @@ export class AskbridgeQuestion extends HTMLElement {
   #appear() {
     if (!isOpen(this.#record)) return;
     clear(this.#parts.actions);
+    this.#images.ask();
     this.#sight?.watch();
     this.paused = true;
   }
@@ -407,13 +415,14 @@ export class AskbridgeQuestion extends HTMLElement {
       event.preventDefault();
       this.submit();
     };
-    const body = [isPermission && subject(question), pages(question), this.#fields.map(({ node }) => node), unshown(question)];
+    this.#images = new Images(question.images ?? [], image => tell(this, "askbridge-image", { id: this.#record.id, image }));
+    const body = [isPermission && subject(question), this.#images.node, pages(question), this.#fields.map(({ node }) => node), unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
     // What only shows more may be clicked at once. The second click of a double click was meant for the first, and a key
     // of a text for no button.
     const calm = event => {
       const isSecond = event.detail > 1 && parts.actions.contains(event.target);
-      const decides = !event.target.closest("summary, .toggle, .fold, .rest, .add, .comment, a");
+      const decides = !event.target.closest("summary, .toggle, .fold, .rest, .add, .comment, .image, dialog, a");
       if (isSecond || (decides && (this.#isTooEarly() || (!event.detail && event.target.matches("button") && this.#isHasty())))) {
         event.preventDefault();
         event.stopPropagation();
