@@ -140,7 +140,7 @@ fn the_recording_shows_what_waits_an_answer_and_a_rejection() {
     stage.shows("once more", 1500);
     stage.terminal.types("\r");
     codex.expect("the rejection", |line| line.contains("\"no\""));
-    stage.shows("nothing waits", 2500);
+    stage.shows("-1 rejected by the terminal", 2500);
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
     fs::create_dir_all(&folder).unwrap();
     let title = "A question is answered in a terminal, and a command of another agent is rejected";

@@ -514,8 +514,9 @@ export class AskbridgeInbox extends HTMLElement {
   /** Asks the server which open permissions are like the shown one, if any could be. */
   #findAlike({ id, question }) {
     const of = JSON.stringify([id, this.#store.alike(id).map(record => [record.id, record.edition])]);
-    const { ids = [] } = this.#alike.id == id ? this.#alike : {};
     const card = this.#card;
+    // Until the server has looked again, those that were found before stay: they may be listed.
+    const { ids } = this.#alike.id == id ? this.#alike : { ids: card.alike.map(({ id }) => id) };
     card.alike = ids.map(id => this.#store.records.get(id)).filter(isOpen);
     if (this.#alike.of == of || question.purpose != "permission") return;
     this.#alike = { id, of, ids };
