@@ -353,7 +353,10 @@ mod tests {
             machines: Some(2),
             ..BrokerStatus::default()
         });
-        assert_eq!(list.lines(None).last().map(String::as_str), Some("fleet: tls://broker, 2 machines"));
+        assert_eq!(
+            list.lines(None).last().map(String::as_str),
+            Some("fleet: tls://broker, 2 machines in its directory")
+        );
         list.fleet = None;
         list.machines.clear();
         assert_eq!(

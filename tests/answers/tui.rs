@@ -160,7 +160,7 @@ fn the_terminal_is_given_back_from_each_view() {
             terminal.types(keys);
         }
         // The last keys have their effect, or not: the terminal is given back either way.
-        terminal.screen("askbridge");
+        terminal.screen("askbrid");
         kill_process(pid(&terminal), signal).unwrap();
         assert_eq!(terminal.code(), 128 + signal.as_raw(), "{walk:?}: {}", terminal.text);
         assert_eq!((terminal.echoes(), terminal.is_alternate()), ((true, true), false), "{walk:?}");

@@ -134,7 +134,12 @@ async fn every_operation_does_what_is_described() {
     let more = json!({ "milliseconds": 1000 });
     assert_eq!(call("extendQuestion", &["bridge-3"], Some(more.clone())).await.0, 409);
     bridge.ask(choice("q")).await;
-    assert_eq!(call("extendSessionQuestion", &["s", "q"], Some(more)).await.0, 412);
+    assert_eq!(call("extendSessionQuestion", &["s", "q"], Some(more.clone())).await.0, 412);
+    let (status, aside) = call("postponeSessionQuestion", &["s", "q"], Some(more)).await;
+    assert!(status == 200 && aside["later"].is_string(), "{aside}");
+    let back = json!({ "milliseconds": 0 });
+    let (status, back) = call("postponeQuestion", &["bridge-4"], Some(back)).await;
+    assert!(status == 200 && back["later"].is_null(), "{back}");
     bridge.settle(4, Outcome::Rejected(Reason::Timeout)).await;
     assert_eq!(call("rejectQuestion", &["bridge-4"], None).await.0, 410);
 

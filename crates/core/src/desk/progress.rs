@@ -1,6 +1,6 @@
-//! The progress of an open question: its deadline, the warning before it and more time; when it is set aside, and back; changes of its text; and the delivery of its
-//! outcome, which arrives, is lost, or is overtaken by an outcome that the asker already had. Ending a question at its
-//! deadline is left to the asker, settling it by a submission to `state.rs`.
+//! The progress of an open question: its deadline, the warning before it and more time; when it is set aside, and back;
+//! changes of its text; and the delivery of its outcome, which arrives, is lost, or is overtaken by an outcome that the asker
+//! already had. Ending a question at its deadline is left to the asker, settling it by a submission to `state.rs`.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
