@@ -96,7 +96,7 @@ async fn the_images_of_a_permission_are_small_in_place_and_large_in_a_dialog() {
         block("image/webp", &webp, "<b>tall</b>"),
         block("image/gif", &blinking(), "blinking"),
     ];
-    let mut agent = world.agent(&[with_content(permission(1, "Publish this", "other", &json!({})), &blocks)]);
+    let _agent = world.agent(&[with_content(permission(1, "Publish this", "other", &json!({})), &blocks)]);
     browser.select("Publish this").await;
     let colours = browser.colours(4).await;
     for (place, [red, blue]) in [[32, 143], [32, 143], [32, 143], [255, 0]].into_iter().enumerate() {
@@ -135,8 +135,6 @@ async fn the_images_of_a_permission_are_small_in_place_and_large_in_a_dialog() {
     browser.until("no dialog", "!all('dialog[open]', card()).length", &[]).await;
     browser.until("the focus is back", "focused().matches('.image')", &[]).await;
     browser.shows("Publish this").await;
-    browser.decide("Allow").await;
-    assert_eq!(agent.told(1)["outcome"]["optionId"], "once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,14 +154,14 @@ async fn hostile_images_are_named_and_load_nothing() {
         // Its header is right, and nothing follows.
         block("image/png", &header(640, 480), "cut"),
     ];
-    world.agent(&[with_content(permission(1, "Publish this", "other", &json!({})), &blocks)]);
+    let _agent = world.agent(&[with_content(permission(1, "Publish this", "other", &json!({})), &blocks)]);
     let image = format!("data:image/gif;base64,{}", blinking());
     let options =
         json!([{ "value": "a", "label": "Red", "image": image }, { "value": "b", "label": "Blue" }]);
     let which = json!([{ "name": "go", "label": "Which?", "kind": "choice", "options": options }]);
     let mut asked = asks(2, "Which colour?", &which);
     asked["params"]["images"] = json!([image]);
-    world.agent(&[asked]);
+    let _other = world.agent(&[asked]);
     world.until_open(2).await;
     browser.sign_in(&world).await;
     browser.select("Publish this").await;
