@@ -57,7 +57,7 @@ fn an_image_is_named_and_written_by_request_until_its_question_is_over() {
     let images = [gif(0), gif(2 << 20)];
     let (mut bridge, id) = asks(&machine, &[&images[0], &images[1]]);
     let shown = machine.ok(&["show", &id]);
-    assert!(shown.contains("\nimage 1: GIF, 1×1, 34 B, shots/"), "{shown}");
+    assert!(shown.contains("\nimage 1: GIF, 1×1, 29 B, shots/"), "{shown}");
     assert!(
         shown.contains("\nimage 2: GIF, 1×1, 2.0 MB, shots/") && !shown.contains("is not shown"),
         "{shown}"
@@ -102,7 +102,7 @@ fn a_terminal_gets_a_line_and_no_bytes() {
     let mut terminal = Terminal::start(&machine, &["tui"], 80, 24);
     terminal.list("1 question waits");
     terminal.types("\r");
-    terminal.screen("image 1: GIF, 1×1, 34 B, shots/");
+    terminal.screen("image 1: GIF, 1×1, 29 B, shots/");
     terminal.types("\u{3}");
     assert_eq!(terminal.code(), 0, "{}", terminal.text);
 }
