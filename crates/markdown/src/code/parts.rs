@@ -55,82 +55,85 @@ mod tests {
         code(name, text).iter().map(part).collect()
     }
 
+    /// Code in each language, and what is found in it.
+    const CASES: &[(&str, &str, &str)] = &[
+        (
+            "a/b.rs",
+            "pub fn a<'b>(c: &'b str) -> char { println!(\"{c} \\\" //\"); 'd' } // e",
+            "⟨k pub⟩ ⟨k fn⟩ a<'b>(c: &'b str) -> char { ⟨n println⟩!(⟨s \"{c} \\\" //\"⟩); ⟨s 'd'⟩ } ⟨c // e⟩",
+        ),
+        (
+            "rust",
+            "r#\"a\"b\"# b\"x\" '\\'' 1_000.5 0..10",
+            "⟨s r#\"a\"b\"#⟩ ⟨s b\"x\"⟩ ⟨s '\\''⟩ ⟨n 1_000.5⟩ ⟨n 0⟩..⟨n 10⟩",
+        ),
+        ("rust,ignore", "/* a\nb */ r\"\\\" break", "⟨c /* a\nb */⟩ ⟨s r\"\\\"⟩ ⟨k break⟩"),
+        (
+            "tsx",
+            "const a = `b\n${c}` + f('d'); // e",
+            "⟨k const⟩ a = ⟨s `b\n${c}`⟩ + ⟨n f⟩(⟨s 'd'⟩); ⟨c // e⟩",
+        ),
+        ("ts", "@Input() a: string = \"b\n1", "⟨n @Input⟩() a: ⟨k string⟩ = ⟨s \"b⟩\n⟨n 1⟩"),
+        (
+            "python",
+            "def f(a): # b\n  \"\"\"c\n'd\"\"\"\n  return rf'{a}' or None",
+            "⟨k def⟩ ⟨n f⟩(a): ⟨c # b⟩\n  ⟨s \"\"\"c\n'd\"\"\"⟩\n  ⟨k return⟩ ⟨s rf'{a}'⟩ ⟨k or⟩ ⟨k None⟩",
+        ),
+        ("go", "func f() { return `a\\` }", "⟨k func⟩ ⟨n f⟩() { ⟨k return⟩ ⟨s `a\\`⟩ }"),
+        (
+            "Main.java",
+            "@Override public int a() { return 1L; }",
+            "⟨n @Override⟩ ⟨k public⟩ ⟨k int⟩ ⟨n a⟩() { ⟨k return⟩ ⟨n 1L⟩; }",
+        ),
+        ("x.hpp", "#include <a>\nint b = 'c';", "⟨k #include⟩ <a>\n⟨k int⟩ b = ⟨s 'c'⟩;"),
+        ("rb", "def a # b\n  \"c\"\nend", "⟨k def⟩ a ⟨c # b⟩\n  ⟨s \"c\"⟩\n⟨k end⟩"),
+        (
+            "sh",
+            "if [ \"$a\" = '\\' ]; then b $c ${d:-e} x#y $# # f\nfi",
+            "⟨k if⟩ [ ⟨s \"$a\"⟩ = ⟨s '\\'⟩ ]; ⟨k then⟩ b ⟨n $c⟩ ⟨n ${d:-e}⟩ x#y ⟨n $#⟩ ⟨c # f⟩\n⟨k fi⟩",
+        ),
+        (
+            "bash",
+            "cat <<-'EOF' > a\ndon't $b\n\tEOF\nexit 1",
+            "cat <<-'EOF' > a\n⟨s don't $b\n⟩\tEOF\n⟨k exit⟩ ⟨n 1⟩",
+        ),
+        ("sh", "cat <<<'a' <<E", "cat <<<⟨s 'a'⟩ <<E"),
+        ("json", "{\"a\" : [\"b\", -1.5e3, true]}", "{⟨n \"a\"⟩ : [⟨s \"b\"⟩, -⟨n 1.5e3⟩, ⟨k true⟩]}"),
+        (
+            ".github/ci.yml",
+            "on: push\n- run: don't # a\n  b-c: 'd'\nhttp://e",
+            "⟨n on⟩: push\n- ⟨n run⟩: don't ⟨c # a⟩\n  ⟨n b-c⟩: ⟨s 'd'⟩\nhttp://e",
+        ),
+        ("toml", "[a.b]\nc = \"d\" # e\nf = 1", "⟨n [a.b]⟩\n⟨n c⟩ = ⟨s \"d\"⟩ ⟨c # e⟩\n⟨n f⟩ = ⟨n 1⟩"),
+        (
+            "html",
+            "<!-- a --><b c=\"d\" e>it's</b> 1 < 2",
+            "⟨c <!-- a -->⟩<⟨k b⟩ ⟨n c⟩=⟨s \"d\"⟩ ⟨n e⟩>it's</⟨k b⟩> 1 < 2",
+        ),
+        (
+            "css",
+            "@media x { a:hover { color: #fff; margin-top: 1.5rem } } /* b */",
+            "⟨k @media⟩ x { a:hover { ⟨n color⟩: ⟨n #fff⟩; ⟨n margin-top⟩: ⟨n 1.5rem⟩ } } ⟨c /* b */⟩",
+        ),
+        (
+            "sql",
+            "SELECT count(*) FROM a -- b\nWHERE c = 'd''e'",
+            "⟨k SELECT⟩ ⟨n count⟩(*) ⟨k FROM⟩ a ⟨c -- b⟩\n⟨k WHERE⟩ c = ⟨s 'd'⟩⟨s 'e'⟩",
+        ),
+        (
+            "diff",
+            "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-c\n+d\n e",
+            "⟨n --- a/b\n⟩⟨n +++ b/b\n⟩⟨k @@ -1 +1 @@\n⟩⟨r -c\n⟩⟨a +d\n⟩ e",
+        ),
+        ("", "let a = 1;", "let a = 1;"),
+        ("brainfuck", "let a = 1;", "let a = 1;"),
+        ("rust", "", ""),
+    ];
+
     #[test]
     fn each_language_has_its_comments_texts_words_and_names() {
-        for (name, text, expected) in [
-            (
-                "a/b.rs",
-                "pub fn a<'b>(c: &'b str) -> char { println!(\"{c} \\\" //\"); 'd' } // e",
-                "⟨k pub⟩ ⟨k fn⟩ a<'b>(c: &'b str) -> char { ⟨n println⟩!(⟨s \"{c} \\\" //\"⟩); ⟨s 'd'⟩ } ⟨c // e⟩",
-            ),
-            (
-                "rust",
-                "r#\"a\"b\"# b\"x\" '\\'' 1_000.5 0..10",
-                "⟨s r#\"a\"b\"#⟩ ⟨s b\"x\"⟩ ⟨s '\\''⟩ ⟨n 1_000.5⟩ ⟨n 0⟩..⟨n 10⟩",
-            ),
-            ("rust,ignore", "/* a\nb */ r\"\\\" break", "⟨c /* a\nb */⟩ ⟨s r\"\\\"⟩ ⟨k break⟩"),
-            (
-                "tsx",
-                "const a = `b\n${c}` + f('d'); // e",
-                "⟨k const⟩ a = ⟨s `b\n${c}`⟩ + ⟨n f⟩(⟨s 'd'⟩); ⟨c // e⟩",
-            ),
-            ("ts", "@Input() a: string = \"b\n1", "⟨n @Input⟩() a: ⟨k string⟩ = ⟨s \"b⟩\n⟨n 1⟩"),
-            (
-                "python",
-                "def f(a): # b\n  \"\"\"c\n'd\"\"\"\n  return rf'{a}' or None",
-                "⟨k def⟩ ⟨n f⟩(a): ⟨c # b⟩\n  ⟨s \"\"\"c\n'd\"\"\"⟩\n  ⟨k return⟩ ⟨s rf'{a}'⟩ ⟨k or⟩ ⟨k None⟩",
-            ),
-            ("go", "func f() { return `a\\` }", "⟨k func⟩ ⟨n f⟩() { ⟨k return⟩ ⟨s `a\\`⟩ }"),
-            (
-                "Main.java",
-                "@Override public int a() { return 1L; }",
-                "⟨n @Override⟩ ⟨k public⟩ ⟨k int⟩ ⟨n a⟩() { ⟨k return⟩ ⟨n 1L⟩; }",
-            ),
-            ("x.hpp", "#include <a>\nint b = 'c';", "⟨k #include⟩ <a>\n⟨k int⟩ b = ⟨s 'c'⟩;"),
-            ("rb", "def a # b\n  \"c\"\nend", "⟨k def⟩ a ⟨c # b⟩\n  ⟨s \"c\"⟩\n⟨k end⟩"),
-            (
-                "sh",
-                "if [ \"$a\" = '\\' ]; then b $c ${d:-e} x#y $# # f\nfi",
-                "⟨k if⟩ [ ⟨s \"$a\"⟩ = ⟨s '\\'⟩ ]; ⟨k then⟩ b ⟨n $c⟩ ⟨n ${d:-e}⟩ x#y ⟨n $#⟩ ⟨c # f⟩\n⟨k fi⟩",
-            ),
-            (
-                "bash",
-                "cat <<-'EOF' > a\ndon't $b\n\tEOF\nexit 1",
-                "cat <<-'EOF' > a\n⟨s don't $b\n⟩\tEOF\n⟨k exit⟩ ⟨n 1⟩",
-            ),
-            ("sh", "cat <<<'a' <<E", "cat <<<⟨s 'a'⟩ <<E"),
-            ("json", "{\"a\" : [\"b\", -1.5e3, true]}", "{⟨n \"a\"⟩ : [⟨s \"b\"⟩, -⟨n 1.5e3⟩, ⟨k true⟩]}"),
-            (
-                ".github/ci.yml",
-                "on: push\n- run: don't # a\n  b-c: 'd'\nhttp://e",
-                "⟨n on⟩: push\n- ⟨n run⟩: don't ⟨c # a⟩\n  ⟨n b-c⟩: ⟨s 'd'⟩\nhttp://e",
-            ),
-            ("toml", "[a.b]\nc = \"d\" # e\nf = 1", "⟨n [a.b]⟩\n⟨n c⟩ = ⟨s \"d\"⟩ ⟨c # e⟩\n⟨n f⟩ = ⟨n 1⟩"),
-            (
-                "html",
-                "<!-- a --><b c=\"d\" e>it's</b> 1 < 2",
-                "⟨c <!-- a -->⟩<⟨k b⟩ ⟨n c⟩=⟨s \"d\"⟩ ⟨n e⟩>it's</⟨k b⟩> 1 < 2",
-            ),
-            (
-                "css",
-                "@media x { a:hover { color: #fff; margin-top: 1.5rem } } /* b */",
-                "⟨k @media⟩ x { a:hover { ⟨n color⟩: ⟨n #fff⟩; ⟨n margin-top⟩: ⟨n 1.5rem⟩ } } ⟨c /* b */⟩",
-            ),
-            (
-                "sql",
-                "SELECT count(*) FROM a -- b\nWHERE c = 'd''e'",
-                "⟨k SELECT⟩ ⟨n count⟩(*) ⟨k FROM⟩ a ⟨c -- b⟩\n⟨k WHERE⟩ c = ⟨s 'd'⟩⟨s 'e'⟩",
-            ),
-            (
-                "diff",
-                "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-c\n+d\n e",
-                "⟨n --- a/b\n⟩⟨n +++ b/b\n⟩⟨k @@ -1 +1 @@\n⟩⟨r -c\n⟩⟨a +d\n⟩ e",
-            ),
-            ("", "let a = 1;", "let a = 1;"),
-            ("brainfuck", "let a = 1;", "let a = 1;"),
-            ("rust", "", ""),
-        ] {
-            assert_eq!(drawn(name, text), expected, "{name} {text:?}");
+        for (name, text, expected) in CASES {
+            assert_eq!(drawn(name, text), *expected, "{name} {text:?}");
         }
     }
 
