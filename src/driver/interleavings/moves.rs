@@ -78,7 +78,7 @@ pub(super) fn any_move() -> impl Strategy<Value = Move> {
     let which = 0..4u8;
     prop_oneof![
         4 => (0..2u8).prop_map(|session| Move::Ask { session }),
-        12 => (which.clone(), 0..8u8).prop_map(|(which, what)| Move::Submit { which, what }),
+        12 => (which.clone(), 0..9u8).prop_map(|(which, what)| Move::Submit { which, what }),
         12 => Just(Move::Take),
         6 => any::<u8>().prop_map(Move::Look),
         4 => (which.clone(), 0..5u8).prop_map(|(which, how)| Move::ClientAnswers { which, how }),
