@@ -127,6 +127,8 @@ function colour(line, code) {
   if (all.slice(1) == line.textContent && all) parts[0][0] = parts[0][0].slice(1);
   else if (all != line.textContent) return;
   if (!parts.some(([, role]) => role)) return;
+  // The words between two marks are one text.
+  line.normalize();
   const texts = [...line.childNodes].map(node => node.firstChild ?? node);
   let [text, role] = parts.shift();
   for (const node of texts) {
