@@ -71,7 +71,7 @@ fn long() -> Vec<Line> {
     }
     // A question of this length is over the limit, so it passes through.
     let prompt = format!(r#"{{"id":"long","method":"{question}","params":{{"prompt":""#);
-    lines.extend(padded(MIB + 1, &prompt, r#""}}"#));
+    lines.extend(padded(4 * MIB + 1, &prompt, r#""}}"#));
     lines.extend(padded(2 * MIB, r#"{"method":"session/prompt","id":8,"params":{"a":""#, r#""}}"#));
     lines.extend(padded(3 * MIB, r#"{"result":""#, r#"","id":"nobody asked"}"#));
     lines

@@ -146,9 +146,16 @@ export class Askbridge {
   }
 
   /** Moves the deadline of a question, and returns the question with its new one. */
-  async extendQuestion(id: string, milliseconds: number, options: Cancel = {}): Promise<Question> {
-    const record = await this.#http.call<QuestionRecord>(pathOf(id, "extend"), { ...options, body: { milliseconds } });
-    return questionOf(this, readRecord(record));
+  extendQuestion(id: string, milliseconds: number, options?: Cancel): Promise<Question> {
+    return this.#move(id, "extend", milliseconds, options);
+  }
+
+  /**
+   * Sets a question aside for this long from now, and returns it with `later`; 0 brings it back. Lists have it last, and
+   * nobody is notified of it until then. It can be answered all the time, and its agent hears nothing of this.
+   */
+  postponeQuestion(id: string, milliseconds: number, options?: Cancel): Promise<Question> {
+    return this.#move(id, "later", milliseconds, options);
   }
 
   /** Returns what led to a question. It is empty where that is not known, or not any more. */
@@ -280,6 +287,11 @@ export class Askbridge {
       }
       await wait(LOOK_UP_AGAIN, signal);
     }
+  }
+
+  async #move(id: string, verb: string, milliseconds: number, options: Cancel = {}): Promise<Question> {
+    const record = await this.#http.call<QuestionRecord>(pathOf(id, verb), { ...options, body: { milliseconds } });
+    return questionOf(this, readRecord(record));
   }
 
   /** Sends a decision. Where it is not known whether it arrived, finds out what counts. */

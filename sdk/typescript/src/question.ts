@@ -92,6 +92,11 @@ export class Question {
     return this.#inbox.extendQuestion(this.id, milliseconds, options);
   }
 
+  /** Sets the question aside for this long from now, and returns it with `later`; 0 brings it back. */
+  postpone(milliseconds: number, options?: Cancel): Promise<Question> {
+    return this.#inbox.postponeQuestion(this.id, milliseconds, options);
+  }
+
   /** Returns what led to the question: the last words of the agent, and its last tool calls, before it asked. */
   async context(options?: Cancel): Promise<QuestionContext> {
     // A server of an earlier version does not know the request.

@@ -53,6 +53,7 @@ for (const status of [301, 302, 303, 307, 308]) {
       () => inbox.replyQuestion("a-1", { q0: "secret" }),
       () => inbox.rejectQuestion("a-1", "secret"),
       () => inbox.extendQuestion("a-1", 1_000),
+      () => inbox.postponeQuestion("a-1", 1_000),
       () => inbox.ask({ fields: [{ name: "a", label: "A", kind: "text" }] }),
       () => inbox.question("a-1"),
       () => inbox.questions(),

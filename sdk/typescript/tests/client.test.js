@@ -119,6 +119,9 @@ test("a program asks, gets the answer, and withdraws", async () => {
   const question = await next(inbox, "Deploy?");
   const extended = await question.extend(60_000);
   assert.ok(extended.deadline > question.deadline);
+  const aside = await question.postpone(30_000);
+  assert.equal(typeof aside.record.later, "string");
+  assert.equal((await aside.postpone(0)).record.later, undefined);
   await question.reply({ go: true });
   assert.deepEqual(await asked, { values: { go: true } });
 

@@ -122,11 +122,11 @@ test("the version is that of the program", () => {
   assert.equal(version, /^version = "(.*)"$/m.exec(read("../../../Cargo.toml"))[1]);
 });
 
-test("the library is at most 8,600 bytes", () => {
+test("the library is at most 8,800 bytes", () => {
   const dist = new URL("../dist/", import.meta.url);
   // An adapter is an entry of its own, which others do not load.
   const code = readdirSync(dist).filter(name => name.endsWith(".js") && name !== "ai.js").map(name => readFileSync(new URL(name, dist)));
   const size = gzipSync(Buffer.concat(code), { level: 9 }).length;
   console.log(`${size} bytes`);
-  assert.ok(size <= 8600, `${size} bytes`);
+  assert.ok(size <= 8800, `${size} bytes`);
 });

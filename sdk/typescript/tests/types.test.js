@@ -15,12 +15,12 @@ const { schemas } = components;
 
 /** What only the library sees. */
 const INTERNAL = new Set([
-  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Consumed", "Consumption", "Extension", "HistoryListing", "MissingHistory", "PastQuestion", "QuestionEvent", "ReplyInput",
+  "Answer", "AnswerByName", "AnswerByPlace", "AnswerInput", "Consumed", "Consumption", "Extension", "HistoryListing", "MissingHistory", "PastQuestion", "Postponement", "QuestionEvent", "ReplyInput",
   "QuestionListing", "QuestionSnapshot", "QuestionStatus", "Rejection",
 ]);
 /** What is not known is of the library's own shape. */
 const OWN = new Set(["UnknownField", "UnknownOutcome"]);
-const NAMES = { Question: "QuestionBody" };
+const NAMES = { Question: "QuestionBody", QuestionComment: "Comment" };
 /** Where null is a value of its own, and does not stand for what is absent. */
 const NULLABLE = new Set(["Value"]);
 /** `ask` waits, and `keepQuestion` does not: a question does not say so itself. */
@@ -29,7 +29,7 @@ const OVERRIDES = { "NewQuestion.fields": "Exclude<c.Field, c.UnknownField>[]" }
 /** What is done with an operation, or why it is left out. */
 const OPERATIONS = {
   followEvents: "events", listQuestions: "questions", askQuestion: "ask", getQuestion: "question", getQuestionContext: "contextOfQuestion", getQuestionImage: "imageOfQuestion", answerQuestion: "replyQuestion",
-  rejectQuestion: "rejectQuestion", extendQuestion: "extendQuestion", listHistory: "waitFor",
+  rejectQuestion: "rejectQuestion", extendQuestion: "extendQuestion", postponeQuestion: "postponeQuestion", listHistory: "waitFor",
   withdrawQuestion: "withdrawQuestion", consumeApproval: "consumeApproval", reportOutcome: "reportOutcome",
 };
 
