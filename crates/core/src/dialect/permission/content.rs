@@ -229,6 +229,10 @@ mod tests {
             let found = (all.join(" "), blocks.media.finish().1.join(" "), blocks.is_whole);
             assert_eq!(found, (said.to_owned(), unshown.to_owned(), is_whole), "{content}");
         }
+    }
+
+    #[test]
+    fn nothing_of_the_places_is_lost() {
         let places =
             json!([{ "path": "a", "line": 1, "_meta": { "host": "prod" } }, { "path": "b", "side": "left" }]);
         let said = of_locations(&places);
