@@ -89,28 +89,30 @@ impl<P: Protocol> Play<P> {
         }
     }
 
+    fn opened(&mut self, record: &Record) {
+        let session = record.question.session.as_deref().unwrap_or("no session");
+        let of = |name, value: &Option<_>| value.as_ref().map(|value| format!("{name}{value}"));
+        let project = of(" of ", &record.question.project).unwrap_or_default();
+        let agent = of(", asked by ", &record.question.agent).unwrap_or_default();
+        self.note(&format!("question! {} opens in {session}{project}{agent}", record.question.id));
+        if let Some(subject) = &record.question.subject {
+            let subject = serde_json::to_string(subject).expect("JSON");
+            let risk = match record.question.risk() {
+                Risk::Plain => String::new(),
+                risk => format!("{risk} "),
+            };
+            self.note(&format!("question! {} is about {risk}{subject}", record.question.id));
+        }
+        self.beside(record);
+        if let Some(context) = &record.context {
+            let context = serde_json::to_string(context).expect("JSON");
+            self.note(&format!("question! {} comes after {context}", record.question.id));
+        }
+    }
+
     fn notice(&mut self, notice: &Notice) {
         match notice {
-            Notice::Opened(record) => {
-                let session = record.question.session.as_deref().unwrap_or("no session");
-                let of = |name, value: &Option<_>| value.as_ref().map(|value| format!("{name}{value}"));
-                let project = of(" of ", &record.question.project).unwrap_or_default();
-                let agent = of(", asked by ", &record.question.agent).unwrap_or_default();
-                self.note(&format!("question! {} opens in {session}{project}{agent}", record.question.id));
-                if let Some(subject) = &record.question.subject {
-                    let subject = serde_json::to_string(subject).expect("JSON");
-                    let risk = match record.question.risk() {
-                        Risk::Plain => String::new(),
-                        risk => format!("{risk} "),
-                    };
-                    self.note(&format!("question! {} is about {risk}{subject}", record.question.id));
-                }
-                self.beside(record);
-                if let Some(context) = &record.context {
-                    let context = serde_json::to_string(context).expect("JSON");
-                    self.note(&format!("question! {} comes after {context}", record.question.id));
-                }
-            }
+            Notice::Opened(record) => self.opened(record),
             Notice::Changed(record) => {
                 let subject = serde_json::to_string(&record.question.subject).expect("JSON");
                 let (id, edition, risk) = (&record.question.id, record.edition, record.question.risk());

@@ -85,6 +85,19 @@ fn every_kind() -> Value {
     ])
 }
 
+/// A question that its agent holds has no approval to spend.
+async fn no_approval_is_spent(bridge: &Bridge, interface: &Interface) {
+    let call = async |id: String, names: &[&str], body| interface.call(bridge, &id, names, Some(body)).await;
+    for session in [&["bridge-1"][..], &["s", "q"]] {
+        let of_session = if session.len() > 1 { "Session" } else { "" };
+        let digest = json!({ "digest": "sha256:00" });
+        let consumed = call(format!("consume{of_session}Approval"), session, digest).await;
+        assert_eq!((consumed.0, &consumed.1["name"]), (409, &json!("held")));
+        let done = json!({ "status": "succeeded" });
+        assert_eq!(call(format!("report{of_session}Outcome"), session, done).await.0, 409);
+    }
+}
+
 #[tokio::test]
 async fn every_operation_does_what_is_described() {
     let (bridge, interface) = (Bridge::start().await, Interface::published());
@@ -108,15 +121,7 @@ async fn every_operation_does_what_is_described() {
     assert_eq!(call("withdrawQuestion", &["bridge-1"], None).await.1["name"], json!("held"));
     assert_eq!(call("withdrawSessionQuestion", &["s", "q"], None).await.0, 409);
 
-    // So there is no approval to spend.
-    for session in [&["bridge-1"][..], &["s", "q"]] {
-        let of_session = if session.len() > 1 { "Session" } else { "" };
-        let digest = json!({ "digest": "sha256:00" });
-        let consumed = call(&format!("consume{of_session}Approval"), session, Some(digest)).await;
-        assert_eq!((consumed.0, &consumed.1["name"]), (409, &json!("held")));
-        let done = json!({ "status": "succeeded" });
-        assert_eq!(call(&format!("report{of_session}Outcome"), session, Some(done)).await.0, 409);
-    }
+    no_approval_is_spent(&bridge, &interface).await;
 
     let wrong = json!({ "answers": [[], [], ["9"]] });
     assert_eq!(call("answerQuestion", &["bridge-1"], Some(wrong)).await.0, 422);
