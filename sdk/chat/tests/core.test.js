@@ -125,7 +125,7 @@ test("a change, and what is not shown whole", () => {
   assert.equal(diffText("a\nb\nc\n", "a\nx\nc\n"), " a\n-b\n+x\n c");
   assert.equal(diffText(undefined, "new\n"), "+new");
   assert.equal(diffText("a\n", ""), "-a");
-  for (const [name, isWhole] of [["edit", true], ["cut", false], ["image", false], ["dangerous", true]]) {
+  for (const [name, isWhole] of [["edit", true], ["cut", false], ["image", false], ["recording", false], ["dangerous", true]]) {
     assert.equal(describe(record(name, "a-1")).isWhole, isWhole, name);
   }
 });

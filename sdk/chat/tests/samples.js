@@ -31,7 +31,8 @@ export const SAMPLES = {
   long: permission("deploy", { kind: "execute", command: `deploy ${"--flag ".repeat(1000)}`, folder: "/src/shop" }, { dangerous: true, risk: "dangerous", riskReason: "it deploys" }),
   bigEdit: permission("Edit src/big.rs", { kind: "edit", diffs: [{ path: "/src/shop/src/big.rs", line: 1, old: "a\n".repeat(900), new: "b\n".repeat(900) }] }),
   cut: permission("make x", { kind: "execute", command: "make x\n… 120 more bytes are not shown" }),
-  image: { ...permission("Publish this screenshot", { kind: "other" }), unshown: ["1 image is not shown"] },
+  image: { ...permission("Publish this screenshot", { kind: "other" }), images: [{ type: "image/png", bytes: 70, width: 1, height: 1, digest: "sha256:00" }] },
+  recording: { ...permission("Publish this recording", { kind: "other" }), unshown: ["1 audio recording is not shown"] },
   grants: permission("Run tests", { kind: "execute", command: "ls", grants: ["network access"] }, { fields: [choice("q0", "Run tests", [option("a", "Allow once", { role: "allow_once" }), option("b", "Allow `ls` always", { role: "allow_always", grants: ["every `ls`"] }), option("r", "Reject", { role: "reject_once" })])] }),
   noReject: permission("Look", { kind: "read" }, { fields: [choice("q0", "Look", [option("a", "Allow once", { role: "allow_once" })])] }),
   hostile: {

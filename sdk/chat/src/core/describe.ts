@@ -54,7 +54,9 @@ export function describe(record: QuestionRecord): Description {
   }
   for (const { url, host } of question.links ?? []) blocks.push(text(`Page to open (${printableLine(host)}): `, code(printableLine(url))));
   for (const line of question.unshown ?? []) blocks.push(text({ text: `${printableLine(line)}.`, italic: true }));
-  isWhole &&= !question.unshown?.length;
+  const images = question.images?.length ?? 0;
+  if (images) blocks.push(text({ text: images === 1 ? "1 image is not shown here." : `${images} images are not shown here.`, italic: true }));
+  isWhole &&= !question.unshown?.length && !images;
   if (question.purpose === "permission" ? question.risk !== "plain" : question.dangerous) blocks.push(risk(question));
   return { blocks, isWhole: isWhole && !blocks.some(isCut) };
 }
