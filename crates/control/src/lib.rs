@@ -191,7 +191,7 @@
 //! | | |
 //! | --- | --- |
 //! | a question | [256 KiB](limits::QUESTION), [32](limits::FIELDS) fields of [64](limits::OPTIONS) options |
-//! | its images | [8](limits::IMAGES) of [3 MiB](limits::IMAGE), which [`Inbox::image`](inbox::Inbox::image) tells while it is open |
+//! | its images | [8](limits::IMAGES) of [3 MiB](limits::IMAGE), which [`Inbox::image`] tells while it is open |
 //! | a text of it | [4,000](limits::TEXT) characters |
 //! | the joined inbox | [64 MiB](limits::MACHINE_BYTES) of records; further questions are counted in its gaps |
 //! | settled questions that it remembers | [128](limits::REMEMBERED), or [1 MiB](limits::REMEMBERED_BYTES) |
