@@ -172,7 +172,7 @@ fn a_change_of_a_long_file() {
         status: None,
         now: now().into(),
         columns: 80,
-        colour: true,
+        colour: false,
         whole: true,
     };
     let shown = shown.to_string();
