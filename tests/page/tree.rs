@@ -199,6 +199,7 @@ async fn a_permission_is_told_with_what_each_option_does() {
         said,
         [
             r#"article "Run this command?""#,
+            r#"button "Later""#,
             r#"heading "Run this command?""#,
             r#"DisclosureTriangle "Input of the tool""#,
             r#"button "Always allow Allows it from now on""#,
