@@ -16,7 +16,7 @@ use askbridge_os::{
 };
 use askbridge_settings::{
     files,
-    rule::{Proposal, Rule, Trial, was_allowed},
+    rule::{Proposal, Trial, was_allowed},
 };
 
 use super::{
@@ -66,60 +66,8 @@ pub(super) async fn propose(context: &Context, id: &str, write: bool) -> Result<
     write_to(&path, &proposal, &record)
 }
 
-/// A rule as the full-screen inbox shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProposedRule {
-    /// The rule as it would be written.
-    pub toml: String,
-    /// What it would have decided of the last permissions.
-    pub tried: String,
-    /// Where it would be written.
-    pub path: String,
-}
-
-impl ProposedRule {
-    /// Makes a rule of the decision about a permission, and tries it.
-    ///
-    /// # Errors
-    /// Why there is none.
-    pub fn of(record: &Record) -> Result<Self, String> {
-        let proposal = proposed(record, files::read(None).rules())?;
-        let tried = tried(&proposal).map_err(|error| error.to_string())?;
-        let path = own_file().map_err(|error| error.to_string())?.display().to_string();
-        Ok(ProposedRule { toml: proposal.toml(), tried, path })
-    }
-
-    /// Writes the rule of this decision, if it still has the text that the person saw (I13). Returns where it is.
-    ///
-    /// # Errors
-    /// Why it was not written.
-    pub fn write(record: &Record, seen: &str) -> Result<String, String> {
-        let proposal = proposed(record, files::read(None).rules())?;
-        if proposal.toml() != seen {
-            return Err("it is another one by now: read it again".to_owned());
-        }
-        let write = || -> Result<String, CommandError> {
-            let path = own_file()?;
-            append(&path, &proposal, record)?;
-            Ok(path.display().to_string())
-        };
-        write().map_err(|error| error.to_string())
-    }
-}
-
-fn proposed(record: &Record, rules: &[Rule]) -> Result<Proposal, String> {
-    if let Some(machine) = record.id.bridge.machine() {
-        let own = record.id.own();
-        return Err(format!(
-            "rules decide on the machine of the agent: `askbridge rules from {own}` on {machine}"
-        ));
-    }
-    let taken: Vec<_> = rules.iter().map(|rule| &**rule.name()).collect();
-    Proposal::of(record, &taken, &RealFiles).map_err(|why| why.to_string())
-}
-
 /// Writes a rule below the others.
-fn append(path: &Path, proposal: &Proposal, record: &Record) -> Result<(), CommandError> {
+pub(super) fn append(path: &Path, proposal: &Proposal, record: &Record) -> Result<(), CommandError> {
     // The file may have changed while the person read.
     let file = (path.to_owned(), &*own_text(path)?, xdg::home());
     let text = proposal
@@ -135,7 +83,7 @@ fn write_to(path: &Path, proposal: &Proposal, record: &Record) -> Result<u8, Com
 }
 
 /// Returns what the rule would have decided of the last permissions in the journal, in words.
-fn tried(proposal: &Proposal) -> Result<String, CommandError> {
+pub(super) fn tried(proposal: &Proposal) -> Result<String, CommandError> {
     let records = past()?;
     let mut tried = Trial::new(std::slice::from_ref(proposal.rule()));
     let decided: Vec<_> = records.iter().filter(|record| tried.add(record, &RealFiles).is_some()).collect();

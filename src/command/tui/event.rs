@@ -8,7 +8,7 @@ use askbridge_core::{
     question::{Context, Purpose},
 };
 
-use crate::command::propose::ProposedRule;
+use crate::command::tui::proposed_rule::ProposedRule;
 
 /// A question, with what its record does not say.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ mod lines;
 pub mod list;
 mod modal_keys;
 mod overlay;
+pub mod proposed_rule;
 mod prose;
 mod repaint;
 mod rule_keys;

@@ -23,7 +23,7 @@ use super::{
     theme::Theme,
 };
 use crate::{
-    command::propose::ProposedRule,
+    command::tui::proposed_rule::ProposedRule,
     present::{
         alike,
         caution::{WORD, asked, confirms},

@@ -13,7 +13,7 @@ use super::{
     event::{Effect, Key, QuestionItem},
     state::{App, Modal},
 };
-use crate::command::propose::ProposedRule;
+use crate::command::tui::proposed_rule::ProposedRule;
 
 impl App {
     /// Asks for the rule that decides like the person did last, or like the current permission ended. What can still be

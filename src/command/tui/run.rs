@@ -43,7 +43,7 @@ use super::{
     world::world,
 };
 use crate::{
-    command::{CommandError, Context, propose::ProposedRule, reach::MachineArgs, until::until},
+    command::{CommandError, Context, reach::MachineArgs, tui::proposed_rule::ProposedRule, until::until},
     present::{attention::TerminalKind, listing},
 };
 

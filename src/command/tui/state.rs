@@ -21,7 +21,7 @@ use super::{
     search::Search,
 };
 use crate::{
-    command::propose::ProposedRule,
+    command::tui::proposed_rule::ProposedRule,
     present::{answer::settlement, passage::Passage, text},
 };
 
