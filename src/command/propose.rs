@@ -16,7 +16,7 @@ use askbridge_os::{
 };
 use askbridge_settings::{
     files,
-    rule::{Proposal, Trial, was_allowed},
+    rule::{Proposal, Rule, Trial, was_allowed},
 };
 
 use super::{
@@ -36,16 +36,7 @@ const TITLE: usize = 100;
 /// Proposes a rule, and writes it if that is asked for, or if the person at the terminal wants it.
 pub(super) async fn propose(context: &Context, id: &str, write: bool) -> Result<u8, CommandError> {
     let (_, _, record) = look_up(context, id, &MachineArgs::default()).await?;
-    if let Some(machine) = record.id.bridge.machine() {
-        let own = record.id.own();
-        let how = format!(
-            "{id}: rules decide on the machine of the agent: `askbridge rules from {own}` on {machine}"
-        );
-        return Err(CommandError::Usage(how));
-    }
-    let rules = context.settings.rules();
-    let taken: Vec<_> = rules.iter().map(|rule| &**rule.name()).collect();
-    let proposal = match Proposal::of(&record, &taken, &RealFiles) {
+    let proposal = match proposed(&record, context.settings.rules()) {
         Ok(proposal) => proposal,
         Err(why) => {
             say(&format!("{id}: no rule can be made from it: {why}"));
@@ -64,6 +55,21 @@ pub(super) async fn propose(context: &Context, id: &str, write: bool) -> Result<
         }
     }
     write_to(&path, &proposal, &record)
+}
+
+/// Makes a rule of the decision about a permission.
+///
+/// # Errors
+/// Why there is none, in words.
+pub(super) fn proposed(record: &Record, rules: &[Rule]) -> Result<Proposal, String> {
+    if let Some(machine) = record.id.bridge.machine() {
+        let own = record.id.own();
+        return Err(format!(
+            "rules decide on the machine of the agent: `askbridge rules from {own}` on {machine}"
+        ));
+    }
+    let taken: Vec<_> = rules.iter().map(|rule| &**rule.name()).collect();
+    Proposal::of(record, &taken, &RealFiles).map_err(|why| why.to_string())
 }
 
 /// Writes a rule below the others.

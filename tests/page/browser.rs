@@ -15,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use fantoccini::{Client, ClientBuilder, error::CmdError};
 use hyper_util::client::legacy::connect::HttpConnector;
 use rustix::process::{Pid, Signal, kill_process};
@@ -112,6 +113,19 @@ impl Browser {
     /// Watches the current tab, from its next document on. Each new tab needs it.
     pub(crate) async fn watch(&self) {
         self.cdp("Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH })).await;
+    }
+
+    /// Writes a screenshot of a window of this size beside the figures, in both schemes.
+    pub(crate) async fn look(&self, name: &str, width: u32, height: u32) {
+        let metrics =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
+        for scheme in ["light", "dark"] {
+            self.scheme(scheme).await;
+            let image = self.cdp("Page.captureScreenshot", json!({ "format": "png" })).await;
+            let image = BASE64_STANDARD.decode(image["data"].as_str().expect("Base64")).expect("Base64");
+            fs::write(shots().join(format!("{name}-{width}-{scheme}.png")), image).unwrap();
+        }
     }
 
     /// Sends a command of the Chrome DevTools Protocol to the current tab.

@@ -1,13 +1,11 @@
 //! The images of a question: small in place, large in a dialog, drawn from the bytes alone, and what is hostile about them.
 
-use std::fs;
-
 use base64::{Engine, prelude::BASE64_STANDARD};
 use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, shots},
+    browser::Browser,
     listener::Listener,
     permissions::permission,
     world::{World, asks},
@@ -66,19 +64,6 @@ impl Browser {
             return drawn.length == arguments[0] && drawn.every(([,,, alpha]) => alpha == 255) && drawn.map((it) => it.slice(0, 3)); })()";
         self.until("the images", drawn, &[count.into()]).await
     }
-
-    /// Writes a screenshot of a window of this size, in both schemes.
-    async fn photograph(&self, name: &str, width: u32, height: u32) {
-        let metrics =
-            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
-        self.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
-        for scheme in ["light", "dark"] {
-            self.scheme(scheme).await;
-            let image = self.cdp("Page.captureScreenshot", json!({ "format": "png" })).await;
-            let image = BASE64_STANDARD.decode(image["data"].as_str().unwrap()).unwrap();
-            fs::write(shots().join(format!("{name}-{width}-{scheme}.png")), image).unwrap();
-        }
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -116,8 +101,8 @@ async fn the_images_of_a_permission_are_small_in_place_and_large_in_a_dialog() {
         ])
     );
     browser.is_accessible("the images of a permission").await;
-    browser.photograph("images", 1280, 900).await;
-    browser.photograph("images", 390, 844).await;
+    browser.look("images", 1280, 900).await;
+    browser.look("images", 390, 844).await;
 
     browser.run("all('.image', card())[0].focus();", &[]).await;
     browser.key(Key::Enter).await;
@@ -127,8 +112,8 @@ async fn the_images_of_a_permission_are_small_in_place_and_large_in_a_dialog() {
         json!([1600, 1000, "Image 1: shots/sign-in.png"])
     );
     browser.is_accessible("a large image").await;
-    browser.photograph("image-large", 1280, 900).await;
-    browser.photograph("image-large", 390, 844).await;
+    browser.look("image-large", 1280, 900).await;
+    browser.look("image-large", 390, 844).await;
     // Neither the keys of the page nor those of the question count there.
     browser.keys("jr").await;
     browser.key(Key::Escape).await;

@@ -1,13 +1,10 @@
 //! Texts of agents as Markdown: own nodes, links that show where they lead, nothing that an agent hid, and nothing loaded.
 //! What a tree is made of is left to `crates/markdown`.
 
-use std::fs;
-
-use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, shots},
+    browser::Browser,
     listener::Listener,
     permissions::permission,
     world::{World, asks},
@@ -81,19 +78,6 @@ impl Browser {
                 link(&format!("{address}/hidden"), &format!("{address}/hidden")),
             ])
         );
-    }
-
-    /// Writes a screenshot of a window of this size beside the figures, in both schemes.
-    async fn look(&self, name: &str, width: u32, height: u32) {
-        let metrics =
-            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
-        self.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
-        for scheme in ["light", "dark"] {
-            self.scheme(scheme).await;
-            let image = self.cdp("Page.captureScreenshot", json!({ "format": "png" })).await;
-            let image = BASE64_STANDARD.decode(image["data"].as_str().unwrap()).unwrap();
-            fs::write(shots().join(format!("{name}-{width}-{scheme}.png")), image).unwrap();
-        }
     }
 }
 

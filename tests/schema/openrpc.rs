@@ -13,7 +13,7 @@ use askbridge_control::{
         deferrals::Deferrals,
         deferred::Deferral,
         history::{HistoryListing, HistoryParams},
-        images::ImagePiece,
+        lookup::ImagePiece,
         markdown::Reading,
         methods::Methods,
         protocol::{Delta, Listing, LostListing, OutlineListing},

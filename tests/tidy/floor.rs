@@ -24,10 +24,6 @@ const ALONE: &[(&str, &str)] = &[
         "crates/control/src/rpc/lookup.rs",
         "the methods of one question, as other files of the folder have others",
     ),
-    (
-        "crates/control/src/rpc/images.rs",
-        "the method of one kind of data, as other files of the folder have others",
-    ),
     ("crates/core/examples/embed.rs", "an example is a file"),
     ("crates/core/src/mcp/gate.rs", "most of it are methods of `Core`, which are used without a path"),
     ("crates/core/src/mcp/progress.rs", "its methods are used without a path"),

@@ -1,16 +1,12 @@
 //! A rule that is made of a decision in the full-screen inbox: what it is, what it would have decided, and writing it.
 
-use askbridge_control::inbox::real_files::RealFiles;
 use askbridge_core::desk::Record;
-use askbridge_settings::{
-    files,
-    rule::{Proposal, Rule},
-};
+use askbridge_settings::files;
 
 use crate::command::{
     CommandError,
     config::own_file,
-    propose::{append, tried},
+    propose::{append, proposed, tried},
 };
 
 /// A rule as the full-screen inbox shows it.
@@ -52,15 +48,4 @@ impl ProposedRule {
         };
         write().map_err(|error| error.to_string())
     }
-}
-
-fn proposed(record: &Record, rules: &[Rule]) -> Result<Proposal, String> {
-    if let Some(machine) = record.id.bridge.machine() {
-        let own = record.id.own();
-        return Err(format!(
-            "rules decide on the machine of the agent: `askbridge rules from {own}` on {machine}"
-        ));
-    }
-    let taken: Vec<_> = rules.iter().map(|rule| &**rule.name()).collect();
-    Proposal::of(record, &taken, &RealFiles).map_err(|why| why.to_string())
 }

@@ -30,8 +30,8 @@ pub use super::line::{
 };
 use super::{
     history::{HistoryListing, HistoryParams},
-    images::ImagePiece,
     line::{Line, ReadHalf, WriteHalf, why},
+    lookup::ImagePiece,
     method,
     on_machine::OnMachine,
     protocol::{CallReply, Delta, Listing, LostListing},

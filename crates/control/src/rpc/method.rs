@@ -15,7 +15,7 @@ pub const GET: &str = "question_get";
 /// Returns what led to a question: `{id}` → [`askbridge_core::question::Context`]. It is empty if that is not known.
 pub const CONTEXT: &str = "question_context";
 /// Returns a piece of an image of a question, which are numbered from 1: `{id, image, from?}` →
-/// [`super::images::ImagePiece`].
+/// [`super::lookup::ImagePiece`].
 pub const IMAGE: &str = "question_image";
 /// Answers a question: `{id, answer, seen?, by?}` → [`askbridge_core::desk::Record`]. `seen` is the edition that its
 /// responder saw.

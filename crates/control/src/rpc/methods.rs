@@ -24,7 +24,7 @@ use super::{
     deferrals::Deferrals,
     deferred,
     history::{HistoryListing, HistoryParams},
-    images, kept, lookup, machines, markdown, method,
+    kept, lookup, machines, markdown, method,
     protocol::{Listing, LostListing, OutlineListing, deltas},
 };
 use crate::{
@@ -69,7 +69,6 @@ impl Methods {
         let registered =
             register(&mut module).and_then(|()| module.merge(machines::methods(inbox.clone(), &budgets)?));
         let registered = registered.and_then(|()| module.merge(lookup::methods(inbox.clone(), &budgets)?));
-        let registered = registered.and_then(|()| module.merge(images::methods(inbox.clone(), &budgets)?));
         let registered = registered.and_then(|()| module.merge(kept::methods(inbox, &budgets)?));
         let registered = registered.and_then(|()| module.merge(markdown::methods(&budgets)?));
         debug_assert!(registered.is_ok(), "each name stands once: {registered:?}");
