@@ -171,6 +171,7 @@ fn a_new_rule_is_for_later_questions_and_is_applied_to_open_ones_when_that_is_ty
     // The rules are read again by a bridge that has some already.
     person.sets(&TESTS.replace("'allow'", "'reject'").replace("tests", "no tests"));
     person.go();
+    bridge.expect_stderr("the third is rejected", |text| text.contains(r#""optionId":"no""#));
     let third = person.settled(&sibling(&first, 3));
     assert_eq!(third["settlement"]["by"]["name"], "no tests");
     assert_eq!(person.machine.question(), first);
