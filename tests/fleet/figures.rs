@@ -1,10 +1,13 @@
 //! What it costs: many machines with ten open questions each on one broker, a person's list and answers, the memory of a
-//! gateway, and the load of the directory. `FIGURES` says how many machines; all but two are tasks of the test.
+//! gateway, and the load of the directory. `FIGURES` says how many machines; all but two are tasks of processes of the test.
 
 use std::{
     collections::HashSet,
     env, fs,
-    io::Write,
+    io::{self, Write},
+    ops::Range,
+    path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -12,6 +15,8 @@ use askbridge_control::join::JoinedInbox;
 use askbridge_fleet::{Access, Gateway, limits::PLACES, run};
 use futures::{FutureExt, StreamExt};
 use rustix::process::Signal;
+use serde::Deserialize;
+use serde_json::json;
 use tokio::{
     runtime::Builder,
     time::{timeout, timeout_at},
@@ -25,8 +30,10 @@ use crate::{
 
 /// Open questions of each machine.
 const OPEN: usize = 10;
-/// Gateways that connect at the same time.
-const WAVE: usize = 32;
+/// Gateways of one process: each looks whose server it connects to, in all files of its process.
+const PART: usize = 100;
+/// The variable that says what a process of gateways needs.
+const GATEWAYS: &str = "ASKBRIDGE_TEST_GATEWAYS";
 /// Rounds of each measurement.
 const ROUNDS: usize = 15;
 
@@ -57,7 +64,7 @@ fn asks(member: &Member, what: &str) -> Process {
 #[test]
 fn many_machines_on_one_broker() {
     let count: usize = env::var("FIGURES").map_or(20, |count| count.parse().expect("a number"));
-    let world = World::new();
+    let world = World::patient();
     // A user has a bounded number of machines.
     let users: Vec<_> = (0..count.div_ceil(PLACES)).map(|number| format!("m{number}")).collect();
     world.users.add_bridges(&users);
@@ -73,24 +80,17 @@ fn many_machines_on_one_broker() {
     far.person.machine.questions(OPEN);
     others.person.machine.questions(OPEN);
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let access = |user: &str| Access::read(vec![world.server.url()], &world.users.file(user), None).unwrap();
-    let folder = world.users.folder().join("locks");
-    let joined = runtime.block_on(JoinedInbox::open(&others.person.machine.sockets())).unwrap();
-    let followed = joined.clone();
-    runtime.spawn(async move { followed.follow().await });
     let mut entries = runtime.block_on(Entries::follow(&world));
     // Besides these, there are the gateway above, and one that the first question of the others starts.
-    for number in 2..count {
-        let folder = folder.join(number.to_string());
-        fs::create_dir_all(&folder).unwrap();
-        let gateway = runtime.block_on(Gateway::claim(&folder)).unwrap().expect("a lock");
-        let (access, joined) = (access(&users[number / PLACES]), joined.clone());
-        runtime.spawn(async move { run(gateway, &access, &joined, None, &CancellationToken::new()).await });
-        // Each looks whose server it connects to, in all files of its process: here, in those of all the others.
-        if number % WAVE == 0 {
-            runtime.block_on(entries.until(number));
-        }
-    }
+    let starts: Vec<_> = (2..count).step_by(PART).collect();
+    let started = starts.into_iter().map(|start| {
+        let numbers = start..count.min(start + PART);
+        let end = numbers.end;
+        let process = gateways(&world, &others.person.machine.sockets(), numbers);
+        runtime.block_on(entries.until(end));
+        process
+    });
+    let started: Vec<_> = started.collect();
     runtime.block_on(entries.until(count));
     let mut person = world.member("ana");
     person.inbox();
@@ -119,7 +119,52 @@ fn many_machines_on_one_broker() {
     say("a person's inbox: resident", format!("{} KiB", memory(inbox, "VmRSS:")));
     say("  of these not shared with its file", format!("{} KiB", memory(inbox, "RssAnon:")));
     say("writes of the directory in a second", format!("{:.1}", runtime.block_on(entries.in_a_second())));
-    drop(asking);
+    drop((asking, started));
+}
+
+/// Starts a process that is the gateways with these numbers.
+fn gateways(world: &World, sockets: &Path, numbers: Range<usize>) -> Process {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["figures::gateways_of_a_part", "--exact", "--nocapture"]);
+    let part = json!({
+        "url": world.server.url(),
+        "users": world.users.folder().join("creds"),
+        "folder": world.users.folder().join("locks"),
+        "sockets": sockets,
+        "numbers": numbers,
+    });
+    Process::spawn(command.env(GATEWAYS, part.to_string()))
+}
+
+#[derive(Deserialize)]
+struct Part {
+    url: String,
+    users: PathBuf,
+    folder: PathBuf,
+    sockets: PathBuf,
+    numbers: Range<usize>,
+}
+
+/// No test: what a process of [`gateways`] runs.
+#[test]
+fn gateways_of_a_part() {
+    let Ok(part) = env::var(GATEWAYS) else { return };
+    let Part { url, users, folder, sockets, numbers } = serde_json::from_str(&part).unwrap();
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let joined = runtime.block_on(JoinedInbox::open(&sockets)).unwrap();
+    let followed = joined.clone();
+    runtime.spawn(async move { followed.follow().await });
+    for number in numbers {
+        let folder = folder.join(number.to_string());
+        fs::create_dir_all(&folder).unwrap();
+        let gateway = runtime.block_on(Gateway::claim(&folder)).unwrap().expect("a lock");
+        let user = users.join(format!("m{}.json", number / PLACES));
+        let access = Access::read(vec![url.clone()], &user, None).unwrap();
+        let joined = joined.clone();
+        runtime.spawn(async move { run(gateway, &access, &joined, None, &CancellationToken::new()).await });
+    }
+    // It ends with the test, which closes its input.
+    drop(io::copy(&mut io::stdin(), &mut io::sink()));
 }
 
 /// Measures how long answers from here take, and answers on the machine itself.

@@ -27,11 +27,16 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server whose users are in this folder. `more` is added to its configuration.
     pub(crate) fn start(users: &Users, name: &str, more: &str) -> Self {
+        Server::pinging(users, name, "2s", more)
+    }
+
+    /// The same, with this time between two pings. A client that does not reply to some of them is cut off.
+    pub(crate) fn pinging(users: &Users, name: &str, interval: &str, more: &str) -> Self {
         let folder = users.folder().join(name);
         let store = folder.join("js");
         fs::create_dir_all(&store).unwrap();
         let config = format!(
-            "server_name: {name}\njetstream {{ store_dir: {store:?}, max_mem: 256MB }}\nping_interval: \"2s\"\n\
+            "server_name: {name}\njetstream {{ store_dir: {store:?}, max_mem: 256MB }}\nping_interval: {interval:?}\n\
              include {:?}\n{more}\n",
             "../creds/users.conf"
         );

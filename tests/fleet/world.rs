@@ -41,6 +41,14 @@ impl World {
         world
     }
 
+    /// The same, of a broker that leaves a client time: thousands of machines are too many for the computer of the test.
+    pub(crate) fn patient() -> Self {
+        let users = Users::new();
+        let server = Server::pinging(&users, "one", "60s", "");
+        server.create(&users);
+        World { users, server }
+    }
+
     /// The same, before the operator has created the directory.
     pub(crate) fn without_directory() -> Self {
         let users = Users::new();
