@@ -12,7 +12,6 @@ use askbridge_control::{
         back_off::{BackOff, random},
         discovery,
     },
-    limits::remote::STREAM,
     rpc::{
         caller::Caller,
         client::DIAL,
@@ -23,10 +22,10 @@ use askbridge_control::{
 };
 use askbridge_core::question::{Provenance, Responder};
 use async_nats::{Message, Subject, Subscriber};
-use futures::StreamExt;
+use futures::{StreamExt, channel::mpsc};
 use tokio::{
     io::{AsyncWriteExt, duplex, split},
-    sync::{Notify, Semaphore, mpsc},
+    sync::{Notify, Semaphore},
     task::{Id, JoinSet, coop::unconstrained},
     time::{Instant, sleep, timeout},
 };
@@ -39,7 +38,7 @@ use super::{
     following,
     lock::Lock,
     place::{Place, UserName},
-    session::{Kind, Session, kind, refuse, refuse_as, replies},
+    session::{Incoming, Kind, Session, kind, queue, refuse, refuse_as, replies},
 };
 use crate::limits as limit;
 
@@ -300,7 +299,7 @@ impl Sessions<'_> {
         // A subject of another kind could be any that this machine may publish on.
         let Some(session) = self.place.session_of(&person, &reply) else { return };
         let (reply, kind) = (replies(session), kind(&message));
-        if let Some(open) = self.open.get(session) {
+        if let Some(open) = self.open.get_mut(session) {
             // A long one is not kept until the session reads it.
             if message.payload.len() > limit::CHUNK || open.incoming.try_send(message).is_err() {
                 // Without a sender, the session ends.
@@ -336,7 +335,7 @@ impl Sessions<'_> {
         if self.open.len() >= limit::SESSIONS || of_person >= limit::SESSIONS_OF_PERSON {
             return self.refuse(person, reply, "it has as many sessions as are allowed", None);
         }
-        let (incoming, messages) = mpsc::channel(limit::UNREAD);
+        let (mut incoming, messages) = queue();
         // The channel is new, so that it has room.
         drop(incoming.try_send(first));
         let by = Provenance { responder: Responder::Fleet, name: Some(person.to_string()) };
@@ -348,8 +347,8 @@ impl Sessions<'_> {
 }
 
 /// Serves one session as `askbridge dial` serves its stdin and stdout.
-async fn run_session(session: Session, messages: mpsc::Receiver<Message>, methods: Methods) {
-    let (ours, theirs) = duplex(STREAM);
+async fn run_session(session: Session, messages: Incoming, methods: Methods) {
+    let (ours, theirs) = duplex(limit::STREAM);
     let (reader, mut writer) = split(ours);
     let serving = async {
         let greeting = format!("{DIAL}{PROTOCOL} {}\n", env!("CARGO_PKG_VERSION"));

@@ -42,6 +42,9 @@ pub const LOOK_AGAIN: Duration = Duration::from_millis(250);
 pub const SHOWN: usize = 120;
 /// Size of the bytes in one message: with more, a message of many questions would delay the answers behind it.
 pub const CHUNK: usize = 64 * 1024;
+/// Bytes that wait in each direction between a session of a machine and what serves it. A message fits, so that it is taken
+/// at once: with less, calls of a flood would come faster than they are taken, and wait beyond [`CALLS`]' 16 MiB.
+pub const STREAM: usize = CHUNK;
 /// Size of a message behind a shorter one. Nearly all calls and their replies fit.
 pub const SHORT: usize = 2 * 1024;
 /// Size of a message with its headers. The server takes no larger one, since all of [`UNSORTED`] can be of this size.

@@ -21,7 +21,7 @@ use askbridge_core::desk::MachineName;
 use futures::StreamExt;
 use tokio::{
     io::DuplexStream,
-    sync::{mpsc, watch},
+    sync::watch,
     time::{Instant, sleep, timeout},
 };
 use tokio_util::task::AbortOnDropHandle;
@@ -32,7 +32,7 @@ use super::{
     directory::{self, Directory},
     following, gateway,
     place::Place,
-    session::Session,
+    session::{Session, queue},
 };
 use crate::limits as limit;
 
@@ -258,7 +258,7 @@ async fn carry(broker: &Broker, call: String, name: String, stream: DuplexStream
     let mut replies = client.subscribe(format!("{name}.*")).await.map_err(|error| error.to_string())?;
     let session = Session::new(client.clone(), call.into(), Some(name));
     session.open().await?;
-    let (sender, incoming) = mpsc::channel(limit::UNREAD);
+    let (mut sender, incoming) = queue();
     let sorting = async move {
         while let Some(message) = replies.next().await {
             // A long one is not kept until the session reads it.

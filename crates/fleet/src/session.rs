@@ -11,14 +11,15 @@ use std::{
     },
 };
 
-use askbridge_control::rpc::session::refusal;
+use askbridge_control::rpc::{session::refusal, socket::read_waiting};
 use askbridge_core::desk::Refusal;
 use askbridge_os::terminal::printable_line;
 use async_nats::{Client, HeaderMap, Message, StatusCode, Subject};
 use bytes::{Bytes, BytesMut};
+use futures::{StreamExt, channel::mpsc};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split},
-    sync::{Semaphore, mpsc},
+    sync::Semaphore,
     time::timeout,
 };
 
@@ -33,6 +34,15 @@ const SEEN: &str = "Askbridge-Seen";
 pub(super) const PROCESS: &str = "Askbridge-Process";
 /// The header with the reason for the end of a session.
 const END: &str = "Askbridge-End";
+
+/// The messages of the other end. The queue has memory for those that wait alone, since a person has thousands of sessions.
+pub(super) type Incoming = mpsc::Receiver<Message>;
+
+/// Returns a queue of messages that are not read yet, which has room for [`limit::UNREAD`].
+pub(super) fn queue() -> (mpsc::Sender<Message>, Incoming) {
+    // Each sender has room for one more, and there is one.
+    mpsc::channel(limit::UNREAD - 1)
+}
 
 /// What a message of a session is.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,11 +118,7 @@ impl Session {
 
     /// Carries bytes between this stream and the other end, whose messages are `incoming`, until one of them ends.
     /// Returns why.
-    pub(super) async fn carry(
-        &self,
-        stream: impl AsyncRead + AsyncWrite,
-        incoming: mpsc::Receiver<Message>,
-    ) -> String {
+    pub(super) async fn carry(&self, stream: impl AsyncRead + AsyncWrite, incoming: Incoming) -> String {
         let (reader, writer) = split(stream);
         let why = tokio::select! {
             why = self.send_all(reader) => why,
@@ -135,9 +141,15 @@ impl Session {
         let mut room = limit::SHORT;
         loop {
             // A session mostly waits, and a message may be kept for long, so that neither holds a buffer for the longest.
-            let mut bytes = BytesMut::with_capacity(room);
-            // The buffer may have more room than that, but the other end ends a session with a larger message.
-            let read = (&mut reader).take(room as u64).read_buf(&mut bytes).await;
+            let mut bytes = BytesMut::new();
+            let read = match room {
+                limit::SHORT => read_waiting::<{ limit::SHORT }>(&mut reader, &mut bytes).await,
+                _ => {
+                    bytes.reserve(room);
+                    // The buffer may have more room than that, but the other end ends a session with a larger message.
+                    (&mut reader).take(room as u64).read_buf(&mut bytes).await
+                }
+            };
             room = if bytes.len() < room { limit::SHORT } else { limit::CHUNK };
             let sent = match read {
                 Ok(0) => return "it is not needed any more".to_owned(),
@@ -194,11 +206,11 @@ impl Session {
     async fn receive_all(
         &self,
         mut writer: impl AsyncWrite + Unpin,
-        mut incoming: mpsc::Receiver<Message>,
+        mut incoming: Incoming,
     ) -> Result<String, String> {
         let (mut received, mut told, mut seen) = (0, 0, 0);
         loop {
-            let message = match timeout(limit::SILENCE, incoming.recv()).await {
+            let message = match timeout(limit::SILENCE, incoming.next()).await {
                 Ok(Some(message)) => message,
                 Ok(None) => return Err("it sends more than is allowed, or the broker is gone".to_owned()),
                 Err(_) => return Err("it is silent".to_owned()),

@@ -110,12 +110,13 @@ impl Connections {
         let mut next = match feed {
             Some(feed) => Some(*feed),
             // Only single questions were asked for until now.
-            None => subscribe(peer, pause).await,
+            None => Box::pin(subscribe(peer, pause)).await,
         };
         while let Some(mut feed) = next {
             let since = Instant::now();
             while let Some(delta) = feed.next().await {
-                if !self.apply(name, end, peer, &mut feed, delta).await {
+                // A link mostly waits, and a process has thousands: what is done at once takes no room meanwhile.
+                if !Box::pin(self.apply(name, end, peer, &mut feed, delta)).await {
                     return;
                 }
             }
@@ -126,7 +127,7 @@ impl Connections {
             if since.elapsed() > limits::RECONNECT_BACK_OFF {
                 pause = limits::DEBOUNCE;
             }
-            next = subscribe(peer, pause).await;
+            next = Box::pin(subscribe(peer, pause)).await;
             pause = longer(pause);
         }
     }

@@ -100,7 +100,7 @@ async fn keep(connections: &Connections, name: &LinkName, end: &LinkEnd) {
     loop {
         let met = match connections.peer(name) {
             Some(_) => SocketPeer::Connected,
-            None => connections.wait_for(name, end).await,
+            None => Box::pin(connections.wait_for(name, end)).await,
         };
         match met {
             SocketPeer::Connected => {

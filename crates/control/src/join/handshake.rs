@@ -321,7 +321,7 @@ impl From<CallError> for Failure {
 }
 
 async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConnection>, Box<Feed>), Failure> {
-    let client = match name {
+    let mut client = match name {
         LinkName::Machine(machine) => Client::connect_machine(stream, machine.clone()).await?.0,
         LinkName::Elsewhere => Client::connect_machines(stream).await?,
         LinkName::Bridge(_) | LinkName::Dialed => {
@@ -330,7 +330,7 @@ async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConne
             client
         }
     };
-    let greeting = client.greeting().to_vec();
+    let greeting = client.take_greeting();
     Ok(BridgeConnection::follow(name, Peer::Connected(Arc::new(client)), greeting).await?)
 }
 

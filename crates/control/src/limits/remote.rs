@@ -58,7 +58,8 @@ pub const HELD: usize =
 pub const MACHINES: usize = 64;
 /// Maximum number of bridges shown of one machine.
 pub const BRIDGES: usize = 1000;
-/// Bytes that wait in each direction of a stream that a task of this process carries.
-pub const STREAM: usize = 64 * 1024;
+/// Bytes that wait in each direction of a stream that a task of this process carries. The stream keeps this memory for as
+/// long as it is open, and a process has thousands of them.
+pub const STREAM: usize = 4 * 1024;
 /// The most lines before the greeting that are skipped, such as those of a login shell.
 pub const BANNER: usize = 1000;

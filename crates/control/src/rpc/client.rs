@@ -3,7 +3,7 @@
 //! Once a reply says that the call succeeded, its content is read leniently: a bridge of another version must not make
 //! an answer that the agent received look lost (I11).
 
-use std::{io, sync::Arc};
+use std::{io, mem, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
@@ -69,7 +69,7 @@ impl From<CallError> for Refusal {
 #[derive(Debug)]
 pub struct Client {
     client: RpcClient,
-    greeting: Box<[BridgeStatus]>,
+    greeting: Vec<BridgeStatus>,
     /// The name of the other machine, which is put before the IDs that it sends, and removed from those sent to it.
     machine: Option<MachineName>,
 }
@@ -107,7 +107,7 @@ impl Client {
             .request_timeout(limits::WAIT)
             .max_buffer_capacity_per_subscription(limits::MESSAGES)
             .build_with_tokio(Sender(line.writer), Receiver(line.reader));
-        Client { client, greeting: greeting.into(), machine }
+        Client { client, greeting, machine }
     }
 
     /// Greets the bridge at the other end, without a timeout.
@@ -138,6 +138,11 @@ impl Client {
     /// Returns how the bridges described themselves when they were greeted: one of them, or all of a machine.
     pub fn greeting(&self) -> &[BridgeStatus] {
         &self.greeting
+    }
+
+    /// Returns the same, once: who follows a machine for long keeps what it says of its bridges later.
+    pub(crate) fn take_greeting(&mut self) -> Vec<BridgeStatus> {
+        mem::take(&mut self.greeting)
     }
 
     /// Returns whether the connection is still open, as far as is known.

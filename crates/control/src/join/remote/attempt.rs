@@ -36,8 +36,8 @@ pub struct Found {
 
 /// Connects to a machine, and ends the connection. The error says why the machine cannot be reached.
 pub async fn attempt(name: &MachineName, route: &Route, patience: Duration) -> Result<Found, Failure> {
-    let Dialed { client, version, .. } = dial(name, route, patience).await?;
-    Ok(Found { version, bridges: own(client.greeting().to_vec()) })
+    let Dialed { mut client, version, .. } = dial(name, route, patience).await?;
+    Ok(Found { version, bridges: own(client.take_greeting()) })
 }
 
 /// Connects to a machine, which may take this long. The error says why it cannot be reached.

@@ -112,7 +112,8 @@ impl Holder {
         let mut known_until = Instant::now() + limit::KEPT;
         loop {
             self.change(|report| report.retry_at = None);
-            let begun = self.begin_or_say(route).await;
+            // What is done now and then takes no room while the machine is connected.
+            let begun = Box::pin(self.begin_or_say(route)).await;
             self.shared.is_tried.cancel();
             let why = match begun {
                 Ok(begun) => {
@@ -132,7 +133,7 @@ impl Holder {
                 report.retry_at =
                     Some(SystemTime::now().checked_add(pause).unwrap_or_else(SystemTime::now).into());
             });
-            self.rest(pause, known_until, route).await;
+            Box::pin(self.rest(pause, known_until, route)).await;
         }
     }
 
@@ -178,10 +179,11 @@ impl Holder {
     /// Connects, and takes over the first snapshot. The error says why not.
     async fn begin(&self, route: &Route) -> Result<Begun, String> {
         let dialed = dial(&self.shared.name, route, limit::GREETING).await;
-        let Dialed { running, client, version } = dialed.map_err(|failure| failure.to_string())?;
+        let Dialed { running, mut client, version } = dialed.map_err(|failure| failure.to_string())?;
         let followed = async {
+            let greeting = client.take_greeting();
             let client = Arc::new(client);
-            let (peer, greeting) = (Peer::Connected(Arc::clone(&client)), client.greeting().to_vec());
+            let peer = Peer::Connected(Arc::clone(&client));
             let followed = BridgeConnection::follow(&LinkName::Dialed, peer, greeting).await;
             let (mut connection, feed) = followed.map_err(|error| Some(error.to_string()))?;
             let statuses = own(connection.greeted.statuses());
@@ -281,7 +283,8 @@ impl Holder {
                     drop(client.watch().await);
                 }
             };
-            match timeout(limit::REPLY, async { join!(watch, client.statuses()).1 }).await {
+            let asked = Box::pin(async { join!(watch, client.statuses()).1 });
+            match timeout(limit::REPLY, asked).await {
                 Ok(Ok(statuses)) if self.is_this_machine(&statuses) => return THIS_MACHINE,
                 Ok(Ok(statuses)) => self.know(statuses),
                 Ok(Err(CallError::Refused(_))) => {}
