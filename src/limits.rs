@@ -37,6 +37,9 @@ pub const ENDS_SOON: Duration = Duration::from_secs(600);
 
 // The inbox.
 
+/// Bytes of a file with an image that a command adds to an answer, before it is scaled down: photos have less.
+pub const IMAGE_FILE: u64 = 64 * MIB as u64;
+
 /// Length of a client's settings file. Most are some KiB long. Claude Code keeps what it knows of every project in its
 /// own: some MiB.
 pub const CLIENT_SETTINGS: usize = 32 * MIB;

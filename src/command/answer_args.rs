@@ -1,8 +1,14 @@
-//! The options of `askbridge answer`, and the text of stdin in the place of `-`. What they mean for a question is left to
+//! The options of `askbridge answer`, the images of its files, and the text of stdin in the place of `-`. What they mean for a question is left to
 //! `submit.rs`.
 
-use std::io::{self, Read};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
 
+use askbridge_control::inbox::picture;
+use askbridge_core::question::Image;
 use clap::Args;
 
 use super::{CommandError, help, reach::MachineArgs};
@@ -39,8 +45,13 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "[NAME=]TEXT", allow_negative_numbers = true)]
     pub note: Vec<String>,
 
+    /// An image to add, where the agent takes one (can be repeated): a PNG, JPEG, WebP or GIF, of which nothing but the
+    /// pixels is sent, scaled down
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
+
     /// Repeat the answer that the same question got before, which `askbridge show` prints
-    #[arg(long, conflicts_with_all = ["values", "field", "text", "note"])]
+    #[arg(long, conflicts_with_all = ["values", "field", "text", "note", "image"])]
     pub again: bool,
 
     /// You have seen the question as it is after this many changes, which `askbridge show` counts [default: 0]
@@ -78,6 +89,29 @@ pub(super) fn with_stdin(id: &str, args: &AnswerArgs) -> Result<AnswerArgs, Comm
         }
     }
     Ok(args)
+}
+
+/// Returns the images of these files, scaled down and written anew: nothing but their pixels leaves this process.
+pub(super) fn images(id: &str, files: &[PathBuf]) -> Result<Vec<Image>, CommandError> {
+    if files.len() > limits::ANSWER_IMAGES {
+        let error = format!("an answer has at most {} images", limits::ANSWER_IMAGES);
+        return Err(CommandError::Usage(format!("{id}: {error}")));
+    }
+    let share = limits::ANSWER_IMAGES_BYTES / files.len().max(1);
+    files.iter().map(|path| image(id, path, share)).collect()
+}
+
+fn image(id: &str, path: &Path, share: usize) -> Result<Image, CommandError> {
+    let failed = |source| CommandError::Read { path: path.to_owned(), source };
+    // One byte more than the limit, so that a file that is too large is noticed and not cut.
+    let most = limits::IMAGE_FILE + 1;
+    let mut data = Vec::new();
+    File::open(path).map_err(failed)?.take(most).read_to_end(&mut data).map_err(failed)?;
+    let made = match u64::try_from(data.len()) == Ok(most) {
+        true => Err(format!("it has more than {} MiB", limits::IMAGE_FILE >> 20)),
+        false => picture::anew(&data, share).and_then(|made| Image::of(made, None)),
+    };
+    made.map_err(|why| CommandError::Usage(format!("{id}: {}: {why}", path.display())))
 }
 
 /// Reads stdin to its end, and cuts one newline there.

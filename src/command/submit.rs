@@ -7,14 +7,14 @@ use std::{collections::BTreeMap, sync::Arc};
 use askbridge_control::{inbox::Inbox, join::JoinedInbox};
 use askbridge_core::{
     desk::{IdPrefix, Record, Refusal, Submission},
-    question::{Answer, Field, Outcome, Purpose, Question, Value},
+    question::{Answer, Field, Image, Outcome, Purpose, Question, Value},
 };
 use askbridge_os::exit;
 use clap::Args;
 
 use super::{
     CommandError, Context,
-    answer_args::{AnswerArgs, with_stdin},
+    answer_args::{AnswerArgs, images, with_stdin},
     converse::{by, converse, said},
     help,
     next::{NextArgs, next},
@@ -32,8 +32,8 @@ use crate::present::{
 
 /// Answers a question.
 pub async fn answer(context: &Context, args: &AnswerArgs) -> Result<u8, CommandError> {
-    let AnswerArgs { values, field: fields, text: texts, note: notes, .. } = args;
-    let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty);
+    let AnswerArgs { values, field: fields, text: texts, note: notes, image: files, .. } = args;
+    let is_empty = [values, fields, texts, notes].into_iter().all(Vec::is_empty) && files.is_empty();
     let Some(id) = args.id.as_deref() else {
         return if is_empty && !args.again && can_ask() {
             next(context, &NextArgs { machine: args.machine.clone(), ..NextArgs::default() }).await
@@ -50,13 +50,14 @@ pub async fn answer(context: &Context, args: &AnswerArgs) -> Result<u8, CommandE
     if is_empty {
         return Err(CommandError::NoAnswer(id.to_owned()));
     }
+    let images = images(id, files)?;
     // Stdin is read before the question is looked up, because a person may take long to type it.
     let args = with_stdin(id, args)?;
     let leftovers = Leftovers::of_person();
     let found = look_up(context, id, &args.machine).await?;
     if can_ask()
         && !args.yes
-        && let Some(dialogue) = confirming(Arc::clone(&found.2), &args)
+        && let Some(dialogue) = confirming(Arc::clone(&found.2), &args, &images)
     {
         return converse(&found.0, dialogue, leftovers).await;
     }
@@ -64,6 +65,7 @@ pub async fn answer(context: &Context, args: &AnswerArgs) -> Result<u8, CommandE
         let kept = record.kept.as_ref();
         let mut answer = read(&record.question, kept, &args)
             .map_err(|errors| CommandError::DoesNotFit(id.to_owned(), errors.join("; ")))?;
+        answer.images.clone_from(&images);
         // No released agent reads notes for which its form has no place, so they must not seem to be sent.
         if !answer.notes.is_empty() && !record.question.notes {
             answer.notes.clear();
@@ -85,8 +87,9 @@ pub async fn answer(context: &Context, args: &AnswerArgs) -> Result<u8, CommandE
 }
 
 /// Returns the dialogue in which a person confirms what is dangerous; `None` if there is nothing to confirm.
-fn confirming(record: Arc<Record>, args: &AnswerArgs) -> Option<Dialogue> {
-    let answer = read(&record.question, record.kept.as_ref(), args).ok()?;
+fn confirming(record: Arc<Record>, args: &AnswerArgs, images: &[Image]) -> Option<Dialogue> {
+    let mut answer = read(&record.question, record.kept.as_ref(), args).ok()?;
+    answer.images = images.to_vec();
     danger(&record, &answer).map(|_| Dialogue::confirming(record, answer))
 }
 

@@ -83,6 +83,12 @@ fn is_own(field: &Field, value: &Value) -> bool {
 /// Returns an answer on one line, with the labels of fields and options.
 pub fn given(question: &Question, answer: &Answer) -> String {
     let parts: Vec<_> = question.fields.iter().filter_map(|field| part(question, field, answer)).collect();
+    let images = match answer.images.len() {
+        0 => None,
+        1 => Some("1 image".to_owned()),
+        count => Some(format!("{count} images")),
+    };
+    let parts: Vec<_> = parts.into_iter().chain(images).collect();
     match parts.is_empty() {
         true => "every field is left out".to_owned(),
         false => parts.join("; "),

@@ -57,7 +57,8 @@ impl QuestionText<'_> {
                 fields @ ..=MOST_IN_TURN => vec!["VALUE"; fields].join(" "),
                 _ => "--field NAME=VALUE …".to_owned(),
             };
-            writeln!(out, "\naskbridge answer {id} {values}\naskbridge reject {id}")?;
+            let image = if question.takes_images { " [--image FILE]" } else { "" };
+            writeln!(out, "\naskbridge answer {id} {values}{image}\naskbridge reject {id}")?;
             if earlier.as_ref().is_some_and(|earlier| matches!(earlier.outcome, Outcome::Answered(_))) {
                 writeln!(out, "askbridge answer {id} --again")?;
             }

@@ -382,7 +382,10 @@ mod tests {
             ("b".to_owned(), Value::Flag(true)),
         ]);
         let notes = BTreeMap::from([("a".to_owned(), "\x1b".to_owned())]);
-        assert_eq!(answer(&Answer { values, notes }), "a=x, y\u{240a}z; b=true; note a=\u{241b}");
+        assert_eq!(
+            answer(&Answer { values, notes, ..Answer::default() }),
+            "a=x, y\u{240a}z; b=true; note a=\u{241b}"
+        );
         assert_eq!(answer(&Answer::default()), "nothing to show");
     }
 }

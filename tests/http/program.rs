@@ -32,12 +32,17 @@ fn has_noted(folder: &TempDir, id: &str) -> bool {
 
 /// Returns the address and the token, which it announces on stderr.
 pub(crate) fn http(process: &Process, folder: &TempDir) -> Http {
+    http_in(process, folder.path())
+}
+
+/// The same of a program whose sockets are below this folder.
+pub(crate) fn http_in(process: &Process, folder: &Path) -> Http {
     let said = process.expect_stderr("an address", |text| {
         text.split_once("listening on http://").is_some_and(|(_, rest)| rest.contains('\n'))
     });
     let (_, rest) = said.split_once("listening on http://").unwrap();
     let address = rest.split(',').next().unwrap().parse().unwrap();
-    let file = folder.path().join("askbridge/token");
+    let file = folder.join("askbridge/token");
     assert!(rest.contains(file.to_str().unwrap()), "{rest}");
     Http { address, token: fs::read_to_string(file).unwrap().trim_end().to_owned() }
 }

@@ -38,6 +38,7 @@ fn answer(values: &[(&str, Value)], notes: &[(&str, &str)]) -> Outcome {
     Outcome::Answered(Answer {
         values: values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
         notes: notes.iter().map(|(name, note)| ((*name).to_owned(), (*note).to_owned())).collect(),
+        ..Answer::default()
     })
 }
 

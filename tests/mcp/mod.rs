@@ -8,4 +8,6 @@ mod client;
 #[cfg(test)]
 mod ending;
 #[cfg(test)]
+mod images;
+#[cfg(test)]
 mod races;

@@ -38,6 +38,9 @@ mod harness;
 mod fields;
 
 #[cfg(test)]
+mod added_images;
+
+#[cfg(test)]
 mod images;
 
 #[cfg(test)]

@@ -171,6 +171,24 @@ impl World {
         Agent { bridge, results: BTreeMap::new() }
     }
 
+    /// Starts the MCP server, and calls its tool that asks.
+    pub(crate) fn mcp(&self, questions: &Value) -> Agent {
+        let server = command(&self.folder, &["mcp"]);
+        // The process that starts the server is the agent, which cannot answer itself. It must not be the test.
+        let mut agent = Command::new("sh");
+        agent.args(["-c", r#""$@"; exit $?"#, "agent", ASKBRIDGE, "mcp"]).current_dir(&self.folder);
+        agent.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut bridge = Process::spawn(&mut agent);
+        let mut send = |message: Value| bridge.send(&message.to_string());
+        let info = json!({ "name": "shop-agent", "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }));
+        send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let params = json!({ "name": "ask_user_question", "arguments": { "questions": questions } });
+        send(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
+        Agent { bridge, results: BTreeMap::new() }
+    }
+
     /// Asks a question of a program, and returns the task that waits for its settlement.
     pub(crate) fn ask(&self, question: &Value) -> JoinHandle<Reply> {
         let (http, body) = (self.http.clone(), question.to_string());
@@ -225,6 +243,13 @@ impl Agent {
             });
         }
         results[&id].clone()
+    }
+
+    /// Waits for the response of a server to the request with this ID, and returns its result.
+    pub(crate) fn returned(&mut self, id: u64) -> Value {
+        let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
+        let line = self.bridge.expect(&format!("the response to {id}"), |line| read(line)["id"] == id);
+        read(&line)["result"].take()
     }
 
     /// Sends a message of the client.

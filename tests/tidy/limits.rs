@@ -25,8 +25,15 @@ fn time(time: Duration) -> String {
     format!("{} s", time.as_secs())
 }
 
+fn of_added_images() -> String {
+    let (most, file) = (of::ANSWER_IMAGES_BYTES, usize::try_from(of::IMAGE_FILE).expect("a number"));
+    let pixels = number(usize::try_from(of::IMAGE_PIXELS).expect("a number"));
+    let (count, most, file) = (of::ANSWER_IMAGES, size(most), size(file));
+    format!("{count}, {most} together, {pixels} pixels each; a file of `answer --image`: {file}")
+}
+
 /// Returns the column with the limits, row by row.
-fn limits() -> [String; 17] {
+fn limits() -> [String; 18] {
     [
         format!("{}; {}", size(of::HOLD), size(of::HOLD_QUESTION)),
         format!(
@@ -44,6 +51,7 @@ fn limits() -> [String; 17] {
             size(of::IMAGES_OF_QUESTION),
             size(of::IMAGES_BYTES)
         ),
+        of_added_images(),
         size(of::ID),
         format!("{} each once compiled, {} bytes of text per answer", size(of::PATTERN), number(of::TEXT)),
         format!(
@@ -92,5 +100,17 @@ fn the_page_gives_the_limits_that_the_program_has() {
     assert_eq!(rows.len(), expected.len(), "each row has its line here: {rows:#?}");
     for (row, limit) in rows.into_iter().zip(expected) {
         assert_eq!(row.split(" | ").nth(1), Some(&*limit), "{row}");
+    }
+}
+
+#[test]
+fn the_script_of_the_page_fits_images_into_an_answer() {
+    let script = fs::read_to_string(root().join("crates/web/src/page/web/attach.js")).expect("the script");
+    for line in [
+        format!("const MOST = {};", of::ANSWER_IMAGES),
+        format!("const BYTES = {} * 1024;", of::ANSWER_IMAGES_BYTES / 1024),
+        format!("const STEPS = [[{}],", of::ANSWER_SIDE),
+    ] {
+        assert!(script.contains(&line), "{line}");
     }
 }

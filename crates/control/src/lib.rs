@@ -29,7 +29,7 @@
 //!
 //! async fn answer(inbox: &JoinedInbox, record: &Record, text: &str) -> Result<(), Refusal> {
 //!     // One list of texts for each field: labels or values of its options, or what a person would type.
-//!     let input = AnswerInput::ByPlace { answers: vec![vec![text.to_owned()]], notes: Default::default() };
+//!     let input = AnswerInput::ByPlace { answers: vec![vec![text.to_owned()]], notes: Default::default(), images: Vec::new() };
 //!     let answer = input.read(&record.question).map_err(Refusal::DoesNotFit)?;
 //!     let by = Provenance { responder: Responder::Rpc, name: Some("database bot".to_owned()) };
 //!     inbox.submit(&record.id, Submission::answer(answer, record.edition), by).await?;

@@ -56,6 +56,8 @@ pub const CALLS: usize = 512;
 pub const MARKDOWN: usize = 256 * KIB;
 /// Bytes of an image in one reply. Whoever asks for a larger one asks again.
 pub const IMAGE_PIECE: usize = 192 * KIB;
+/// Pixels of the longer side of an image in an answer. A larger one is scaled down, as models that read it would do.
+pub const ANSWER_SIDE: u32 = 1568;
 /// How much larger a tree can be than its text, as JSON: an item of a list, `- a`, has 4 bytes, and its nodes have 90.
 pub const TREE_PER_BYTE: usize = 32;
 /// Number of calls of a batch.

@@ -50,7 +50,7 @@ fn main() {
     // A person answers the only field of the question with one of its options.
     let field = record.question.fields[0].name.clone();
     let values = BTreeMap::from([(field, Value::Text("b".to_owned()))]);
-    let submission = Submission::answer(Answer { values, notes: BTreeMap::new() }, None);
+    let submission = Submission::answer(Answer { values, ..Answer::default() }, None);
     let by = Provenance { responder: Responder::CommandLine, name: None };
     let submitted = TicketedSubmission { ticket: Ticket(1), number: record.id.number, submission, by };
     bridge.handle(Event::Submitted(submitted), now);

@@ -112,6 +112,10 @@ pub const IMAGE_PIXELS: u64 = 40_000_000;
 pub const IMAGE_SIDE: u32 = 16_384;
 /// Bytes of what an asker says of an image. More is cut.
 pub const IMAGE_DESCRIPTION: usize = 300;
+/// Number of images of an answer.
+pub const ANSWER_IMAGES: usize = 4;
+/// Bytes of all images of an answer. As Base64 they fit into a request of 1 MiB, beside its texts.
+pub const ANSWER_IMAGES_BYTES: usize = 640 * KIB;
 /// Bytes of the images of all open questions of one asker. One that does not fit is left out.
 pub const IMAGES_BYTES: usize = 16 * MIB;
 

@@ -180,7 +180,7 @@ fn roles_of(answer: &Answer, question: &Question) -> Answer {
         // `without_texts` gives the fields these names, and the options these values.
         Some((format!("q{place}"), Value::Text(option.to_string())))
     });
-    Answer { values: chosen.collect(), notes: BTreeMap::new() }
+    Answer { values: chosen.collect(), ..Answer::default() }
 }
 
 /// Returns a time as it stands in a column: milliseconds since 1970.

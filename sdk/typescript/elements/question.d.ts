@@ -1,4 +1,4 @@
-import type { Comment, QuestionContext, QuestionRecord, Value } from "../dist/index.js";
+import type { AddedImage, Comment, QuestionContext, QuestionRecord, Value } from "../dist/index.js";
 
 /** What a person entered, without secrets. It can be stored as JSON. */
 export interface Draft {
@@ -62,7 +62,7 @@ export interface AskbridgeQuestion extends HTMLElement {
 
 /** The events of `<askbridge-question>`, which bubble and cross shadow roots. */
 export interface QuestionEvents {
-  "askbridge-answer": CustomEvent<{ id: string; values: Record<string, Value>; notes: Record<string, string>; comments?: Comment[] }>;
+  "askbridge-answer": CustomEvent<{ id: string; values: Record<string, Value>; notes: Record<string, string>; comments?: Comment[]; images?: AddedImage[] }>;
   "askbridge-reject": CustomEvent<{ id: string; reason?: string; comments?: Comment[] }>;
   "askbridge-together": CustomEvent<{ id: string; allows: boolean; decisions: Decision[] }>;
   "askbridge-extend": CustomEvent<{ id: string; milliseconds: number }>;

@@ -123,15 +123,15 @@ export class Askbridge {
    * sent again, which is the same as once.
    */
   async replyQuestion(id: string, values: Record<string, Value>, options: ReplyOptions = {}): Promise<void> {
-    const { notes, seen, comments, by, signal } = options;
-    const answer = { values, ...(notes && { notes }) };
+    const { notes, seen, comments, images, by, signal } = options;
+    const answer = { values, ...(notes && { notes }), ...(images && { images }) };
     // A server of an earlier version knows no editions and no comments, and refuses the members.
     const more = { ...(seen && { seen }), ...(comments && { comments }) };
     const call =
       by === undefined
         ? { path: pathOf(id, "reply"), body: { ...answer, ...more } }
         : rpc("question_answer", { id, answer, ...more, by: responder(by) });
-    await this.#decide(id, call, answer, signal);
+    await this.#decide(id, call, { values }, signal);
   }
 
   /** Rejects a question or a permission. */

@@ -1,6 +1,6 @@
 import type { Askbridge } from "./askbridge.js";
 import { AskbridgeError } from "./error.js";
-import type { Comment, FieldOption, Outcome, QuestionBody, QuestionContext, QuestionRecord, Role, Subject, Value } from "./types.js";
+import type { AddedImage, Comment, FieldOption, Outcome, QuestionBody, QuestionContext, QuestionRecord, Role, Subject, Value } from "./types.js";
 
 /** What ends a request early. */
 export interface Cancel {
@@ -21,6 +21,8 @@ export interface ReplyOptions extends DecideOptions {
   seen?: number | undefined;
   /** Comments on lines of the question, which go into the note on its first field. */
   comments?: Comment[] | undefined;
+  /** Images to add where the question has `takesImages`: at most 4, of 640 KiB together. The asker gets their pixels alone. */
+  images?: AddedImage[] | undefined;
 }
 
 /** What a rejection can have besides its reason. */

@@ -123,6 +123,8 @@ export interface QuestionBody {
   links?: Link[];
   /** The images that the asker sent. `Question.image()` returns the data of one. */
   images?: Image[];
+  /** Whether the asker takes images in an answer. Default: `false`. */
+  takesImages?: boolean;
   /** What the agent sent and no responder can show, each as a sentence: `1 image is not shown`. */
   unshown?: string[];
 }
@@ -143,6 +145,14 @@ export interface Image {
   description?: string;
   /** Its data as Base64. Only what is asked has it: a question that is open tells it by request. */
   data?: string;
+}
+
+/** An image that is added to an answer. */
+export interface AddedImage {
+  /** The PNG, JPEG, WebP or GIF, as Base64. */
+  data: string;
+  /** What it is, for the record. */
+  description?: string;
 }
 
 /** The format of an image, as a MIME type. */
@@ -268,6 +278,8 @@ export interface Answer {
   values: Record<string, Value>;
   /** Notes on fields, by field name. Once the question is settled, a note on a secret field is the text `(secret)`. */
   notes?: Record<string, string>;
+  /** The images that the person added, as they were given: the asker alone got their data, which was written anew. */
+  images?: Image[];
 }
 
 /** A comment on lines of a question. */

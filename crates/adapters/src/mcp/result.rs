@@ -3,7 +3,7 @@
 
 use askbridge_core::{
     desk::Settlement,
-    question::{Answer, Field, Outcome, Question, Reason, Value},
+    question::{Answer, Field, Image, Outcome, Question, Reason, Value, image::base64},
 };
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value as Json, json};
@@ -114,7 +114,25 @@ fn answered(question: &Question, answer: &Answer) -> CallToolResult {
     let lines: Vec<_> = (1..).zip(&given).map(|(number, given)| given.lines(number)).collect();
     let text = format!("{message}\n{}", lines.join("\n"));
     let answers: Vec<_> = given.iter().map(AnsweredField::json).collect();
-    success(text, json!({ "status": "answered", "message": message, "answers": answers }))
+    if answer.images.is_empty() {
+        return success(text, json!({ "status": "answered", "message": message, "answers": answers }));
+    }
+    with_images(text, &answer.images)
+}
+
+/// Returns a result with images, which the inbox has written anew. It has no structured content: some clients show the
+/// model nothing else.
+fn with_images(mut text: String, images: &[Image]) -> CallToolResult {
+    // The record says what the person gave, and the data what became of it.
+    let sent = images.iter().filter_map(|image| Image::of(image.data.get()?.to_vec(), None).ok());
+    let blocks: Vec<_> = sent
+        .filter_map(|image| Some(ContentBlock::image(base64(&*image.data.get()?), image.format.name())))
+        .collect();
+    text.push_str(&match blocks.len() {
+        1 => "\nThe person added an image, which follows.".to_owned(),
+        count => format!("\nThe person added {count} images, which follow."),
+    });
+    CallToolResult::success([vec![ContentBlock::text(text)], blocks].concat())
 }
 
 fn rejected(reason: &Reason, remark: Option<&str>) -> CallToolResult {
@@ -208,12 +226,35 @@ fn failure(text: String) -> CallToolResult {
 mod tests {
     use askbridge_core::{
         desk::Timestamp,
-        question::{Origin, Provenance},
+        question::{ImageFormat, Origin, Provenance},
     };
     use rmcp::model::JsonObject;
 
     use super::*;
     use crate::mcp::tools;
+
+    #[test]
+    fn images_follow_the_text_with_the_type_of_their_data() {
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0".to_vec();
+        for (count, said) in [(1, "added an image, which follows."), (2, "added 2 images, which follow.")] {
+            let image = Image::of(png.clone(), None).expect("an image");
+            let given = Image { format: ImageFormat::Webp, ..image };
+            let answer = Answer { images: vec![given; count], ..Answer::text("q0", "SQLite") };
+            let settlement =
+                Settlement::new(Outcome::Answered(answer), Provenance::bridge(), Timestamp::default());
+            let result = serde_json::to_value(settled(&question(), &settlement)).expect("JSON");
+            assert!(result.get("structuredContent").is_none(), "{result}");
+            let blocks = result["content"].as_array().expect("blocks");
+            assert_eq!(blocks.len(), 1 + count);
+            let text = blocks[0]["text"].as_str().expect("a text");
+            assert!(text.contains("Answer: SQLite") && text.ends_with(said), "{text}");
+            assert_eq!(
+                (&blocks[count]["type"], &blocks[count]["mimeType"]),
+                (&json!("image"), &json!("image/png"))
+            );
+            assert_eq!(blocks[count]["data"], base64(&png));
+        }
+    }
 
     fn question() -> Question {
         let arguments: JsonObject = serde_json::from_value(json!({ "questions": [

@@ -32,7 +32,8 @@ Ask 1 to 4 questions in one call. Give each one 2 to 4 options, and put the opti
 multiSelect to true where several options may be chosen. The person can always answer in their own words, so do not add \
 an option such as \"Other\".
 
-The result names each question with its answer, and says which ones were not answered. If the person rejected the \
+The result names each question with its answer, and says which ones were not answered. The person may add images, which \
+follow the text. If the person rejected the \
 question, the result says so, and why. A rejection or a missing answer is not consent.
 
 If the result says that the person has not answered yet, it has a ticket: call wait_for_answer with it, and keep calling \
@@ -198,6 +199,7 @@ pub(super) fn read_question(arguments: Option<&JsonObject>) -> Result<Question, 
     let fields = (0..).zip(questions).map(|(place, asks)| field(place, asks));
     let mut question = Question::new(Origin::Mcp, "question", fields.collect::<Result<_, _>>()?);
     unshown::add(&mut question, json.as_bytes());
+    question.takes_images = true;
     question.check_limits()?;
     Ok(question)
 }

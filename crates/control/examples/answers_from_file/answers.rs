@@ -63,7 +63,8 @@ impl Answers {
         }
         let said = answers.concat().join(", ");
         // Labels become the values of their options, and `true` and `7` what the field takes.
-        let read = AnswerInput::ByPlace { answers, notes: BTreeMap::new() }.read(question);
+        let read =
+            AnswerInput::ByPlace { answers, notes: BTreeMap::new(), images: Vec::new() }.read(question);
         read.map(|answer| (answer, said)).map_err(|errors| {
             let told: Vec<_> = errors.iter().map(ToString::to_string).collect();
             told.join("; ").into()

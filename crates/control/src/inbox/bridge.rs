@@ -247,7 +247,7 @@ impl Inbox for BridgeInbox {
     async fn submit(
         &self,
         id: &QuestionId,
-        submission: Submission,
+        mut submission: Submission,
         by: Provenance,
     ) -> Result<Arc<Record>, Refusal> {
         if id.bridge != self.identity.bridge {
@@ -260,11 +260,13 @@ impl Inbox for BridgeInbox {
             Snapshot::judge_late(&over, &submission)?;
             return Ok(over);
         }
-        if let (Some(record), Submission::Answer { answer, .. }) = (&known, &submission)
+        if let (Some(record), Submission::Answer { answer, .. }) = (&known, &mut submission)
             && record.is_open()
         {
             // Patterns are checked here and not on the thread that forwards, since matching them can take long (I7).
             check(&record.question, answer).map_err(Refusal::DoesNotFit)?;
+            #[cfg(feature = "images")]
+            super::picture::write_anew(&mut answer.images).await.map_err(Refusal::DoesNotFit)?;
         }
         let (then, after) = (submission.clone(), by.clone());
         // The bridge may end as soon as the agent has its answer. The token makes `kept` wait for the lines below, so

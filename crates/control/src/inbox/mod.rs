@@ -13,6 +13,8 @@ mod ledger;
 mod local_desk;
 pub mod openings;
 mod past;
+#[cfg(feature = "images")]
+pub mod picture;
 pub mod real_files;
 pub mod report;
 mod standing;

@@ -70,11 +70,13 @@ pub(super) fn methods<I: Inbox>(
 }
 
 /// Checks that a question has nothing that the inbox makes from what its asker says: an action with another digest than that
-/// of its subject would be allowed unseen.
+/// of its subject would be allowed unseen. An outcome, which is what its asker gets, has the data of no image.
 pub(super) fn made_by_asker(question: Question) -> Result<Question, Refusal> {
-    match question.action.is_some() || question.schema.is_some() {
-        true => Err(Refusal::BadQuestion("action, schema: only `POST /v1/questions` takes them".to_owned())),
-        false => Ok(question),
+    let bad = |why: &str| Err(Refusal::BadQuestion(why.to_owned()));
+    match question {
+        Question { takes_images: true, .. } => bad("takesImages: a program gets no image in an answer"),
+        Question { action: None, schema: None, .. } => Ok(question),
+        _ => bad("action, schema: only `POST /v1/questions` takes them"),
     }
 }
 

@@ -61,9 +61,32 @@ fn check_all(
     });
     let known = |name: &&String| question.fields.iter().any(|field| field.name == **name);
     let unknown = answer.values.keys().chain(answer.notes.keys()).filter(|name| !known(name));
-    let errors: Vec<_> =
-        fields.chain(unknown.map(|name| error(name, "is not a field of the question".to_owned()))).collect();
+    let unknown = unknown.map(|name| error(name, "is not a field of the question".to_owned()));
+    let images = check_images(question, answer).err().map(|message| error(IMAGES, message));
+    let errors: Vec<_> = fields.chain(unknown).chain(images).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// What an error about the images of an answer names as the field.
+pub const IMAGES: &str = "images";
+
+fn check_images(question: &Question, answer: &Answer) -> Result<(), String> {
+    let images = &answer.images;
+    let bytes: usize = images.iter().map(|image| image.bytes as usize).sum();
+    let wrong = match images.len() {
+        0 => return Ok(()),
+        _ if !question.takes_images => "cannot be sent: this agent takes no image in an answer".to_owned(),
+        count if count > limits::ANSWER_IMAGES => format!("must be at most {}", limits::ANSWER_IMAGES),
+        _ if bytes > limits::ANSWER_IMAGES_BYTES => {
+            format!("must have at most {} KiB together: scale them down", limits::ANSWER_IMAGES_BYTES >> 10)
+        }
+        // An answer that was given before has no data any more.
+        _ if images.iter().any(|image| image.data.get().is_none()) => {
+            "must have their data: add them again".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(wrong)
 }
 
 /// Returns the field, required if another field of its group has a value.
@@ -352,6 +375,43 @@ mod tests {
     fn holds(members: &str, rows: &[(&str, &str)]) {
         for (value, expected) in rows {
             assert_eq!(wrong(members, value), *expected, "for {value:?} of {members}");
+        }
+    }
+
+    /// The data of an image of so many bytes, as Base64.
+    fn image(bytes: usize) -> serde_json::Value {
+        let head = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0";
+        let data = [&head[..], &vec![0; bytes - head.len()]].concat();
+        json!({ "data": crate::question::image::base64(&data) })
+    }
+
+    #[test]
+    fn images_are_for_those_who_take_them_within_their_bounds() {
+        let most = limits::ANSWER_IMAGES_BYTES;
+        let without_data =
+            json!({ "type": "image/png", "bytes": 40, "width": 1, "height": 1, "digest": "sha256:00" });
+        for (takes, images, expected) in [
+            (false, vec![], ""),
+            (true, vec![], ""),
+            (true, vec![image(40)], ""),
+            (true, vec![image(40); limits::ANSWER_IMAGES], ""),
+            (true, vec![image(most)], ""),
+            (true, vec![image(most / 2), image(most - most / 2)], ""),
+            (false, vec![image(40)], "cannot be sent: this agent takes no image in an answer"),
+            (true, vec![image(40); limits::ANSWER_IMAGES + 1], "must be at most 4"),
+            (true, vec![image(most + 1)], "must have at most 640 KiB together: scale them down"),
+            (true, vec![image(most), image(40)], "must have at most 640 KiB together: scale them down"),
+            (true, vec![without_data], "must have their data: add them again"),
+        ] {
+            let count = images.len();
+            let mut asked = question(&json!([{ "name": "f", "label": "F", "kind": "text" }]));
+            asked.takes_images = takes;
+            let answer =
+                serde_json::from_value(json!({ "values": {}, "images": images })).expect("an answer");
+            let errors = check(&asked, &answer).err().unwrap_or_default();
+            let said: Vec<_> = errors.iter().map(|error| (&*error.field, &*error.message)).collect();
+            let wanted = (!expected.is_empty()).then_some((IMAGES, expected));
+            assert_eq!(said, wanted.into_iter().collect::<Vec<_>>(), "{count} images, takes {takes}");
         }
     }
 

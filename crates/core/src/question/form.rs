@@ -67,6 +67,9 @@ pub struct Question {
     /// The images that the asker sent. Their data is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// Whether the asker takes images in an answer. Most askers take none: then there is no way to add any.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_images: bool,
     /// What the agent sent and no responder can show, each as a sentence: `1 image is not shown`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unshown: Vec<String>,
@@ -128,6 +131,7 @@ impl Question {
             schema: None,
             links: Vec::new(),
             images: Vec::new(),
+            takes_images: false,
             unshown: Vec::new(),
             origin,
             dangerous: false,

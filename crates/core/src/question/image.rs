@@ -77,6 +77,18 @@ impl<'de> Deserialize<'de> for Image {
     }
 }
 
+/// An image as it is added to an answer.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(title = "AddedImage", rename = "AddedImage")]
+#[expect(dead_code, reason = "it is the shape of what is read as an image")]
+pub(super) struct AddedImage {
+    /// The PNG, JPEG, WebP or GIF, as Base64.
+    data: String,
+    /// What it is, for the record.
+    description: Option<String>,
+}
+
 /// Writes bytes as Base64.
 pub fn base64(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
@@ -184,6 +196,11 @@ impl ImageData {
         }
     }
 
+    /// Returns how many bytes of data this process has.
+    pub(super) fn len(&self) -> usize {
+        self.get().map_or(0, |data| data.len())
+    }
+
     /// Gives the data away, to the one who keeps it from now on.
     pub fn lend(&mut self) -> Option<Arc<Vec<u8>>> {
         let ImageData::Held(data) = self else { return None };
@@ -222,6 +239,11 @@ impl Serialize for ImageData {
             ImageData::Elsewhere | ImageData::Lent(_) => serializer.serialize_none(),
         }
     }
+}
+
+/// Writes what images are, without their data.
+pub(super) fn without_data<S: Serializer>(images: &[Image], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(images.iter().map(|image| Image { data: ImageData::Elsewhere, ..image.clone() }))
 }
 
 #[cfg(test)]

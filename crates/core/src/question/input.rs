@@ -9,8 +9,10 @@ use serde::{
 };
 use serde_json::{Number, Value as Json};
 
+#[cfg(feature = "schema")]
+use super::image::AddedImage;
 use super::{
-    Answer, Comment, FieldError, Kind, Question, Value, check,
+    Answer, Comment, FieldError, Image, Kind, Question, Value, check,
     naming::{ambiguity, value_of},
 };
 
@@ -32,6 +34,10 @@ pub enum AnswerInput {
         /// Notes on fields, by field name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         notes: BTreeMap<String, String>,
+        /// Images that the person adds, each with its `data`, where the question has `takesImages`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<AddedImage>"))]
+        images: Vec<Image>,
     },
     /// The answers by field name.
     #[cfg_attr(feature = "schema", schemars(title = "AnswerByName"))]
@@ -42,6 +48,10 @@ pub enum AnswerInput {
         /// Notes on fields, by field name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         notes: BTreeMap<String, String>,
+        /// Images that the person adds, each with its `data`, where the question has `takesImages`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<AddedImage>"))]
+        images: Vec<Image>,
     },
 }
 
@@ -52,12 +62,14 @@ impl AnswerInput {
     /// A place beyond the last field, or a value that no field can have.
     pub fn read(self, question: &Question) -> Result<Answer, Vec<FieldError>> {
         match self {
-            AnswerInput::ByName { values, notes } => read_values(question, values, notes),
-            AnswerInput::ByPlace { answers, notes } => {
+            AnswerInput::ByName { values, notes, images } => {
+                read_values(question, values, Answer { notes, images, ..Answer::default() })
+            }
+            AnswerInput::ByPlace { answers, notes, images } => {
                 check_places(question, answers.len())?;
                 check_names(question, &answers)?;
                 let selections = answers.into_iter().map(|texts| (!texts.is_empty()).then_some(texts));
-                Ok(answer_from_texts(question, selections.collect(), notes))
+                Ok(Answer { images, ..answer_from_texts(question, selections.collect(), notes) })
             }
         }
     }
@@ -92,9 +104,9 @@ pub fn check_names(question: &Question, answers: &[Vec<String>]) -> Result<(), V
 fn read_values(
     question: &Question,
     values: BTreeMap<String, Json>,
-    notes: BTreeMap<String, String>,
+    mut answer: Answer,
 ) -> Result<Answer, Vec<FieldError>> {
-    let (mut answer, mut wrong) = (Answer { values: BTreeMap::new(), notes }, Vec::new());
+    let mut wrong = Vec::new();
     for (name, json) in values {
         let field = question.fields.iter().find(|field| field.name == name);
         match Value::deserialize(field.map_or(json.clone(), |field| as_texts(&field.kind, json))) {
@@ -137,7 +149,7 @@ fn as_texts(kind: &Kind, json: Json) -> Json {
 
 impl From<Answer> for AnswerInput {
     fn from(answer: Answer) -> Self {
-        let Answer { values, notes } = answer;
+        let Answer { values, notes, images } = answer;
         let json = |value: Value| match value {
             Value::Text(text) => text.into(),
             Value::Many(texts) => texts.into(),
@@ -146,7 +158,7 @@ impl From<Answer> for AnswerInput {
             Value::Null => Json::Null,
         };
         let values = values.into_iter().map(|(name, value)| (name, json(value))).collect();
-        AnswerInput::ByName { values, notes }
+        AnswerInput::ByName { values, notes, images }
     }
 }
 
@@ -184,6 +196,8 @@ struct Members {
     values: Option<UniqueMap<Json>>,
     #[serde(default)]
     notes: UniqueMap<String>,
+    #[serde(default)]
+    images: Vec<Image>,
 }
 
 /// An object in which no name stands twice. serde's own maps keep the last of several values.
@@ -231,11 +245,11 @@ impl<'de> Visitor<'de> for AnswerInputVisitor {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<AnswerInput, M::Error> {
-        let Members { answers, values, notes: UniqueMap(notes) } =
+        let Members { answers, values, notes: UniqueMap(notes), images } =
             Members::deserialize(MapAccessDeserializer::new(map))?;
         match (answers, values) {
-            (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes }),
-            (None, Some(UniqueMap(values))) => Ok(AnswerInput::ByName { values, notes }),
+            (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes, images }),
+            (None, Some(UniqueMap(values))) => Ok(AnswerInput::ByName { values, notes, images }),
             (Some(_), Some(_)) => Err(M::Error::custom("give either `answers` or `values`, not both")),
             (None, None) => Err(M::Error::custom("give `answers` or `values`")),
         }
@@ -271,7 +285,7 @@ pub fn answer_from_texts(
         let texts = selection.iter().map(|text| value_of(field, text).into_owned()).collect();
         Some((field.name.clone(), value_from_texts(&field.kind, texts)?))
     });
-    Answer { values: values.collect(), notes }
+    Answer { values: values.collect(), notes, ..Answer::default() }
 }
 
 /// Converts the texts of one field to a value of the field's type. Returns `None` if there is no text.
@@ -356,7 +370,8 @@ mod tests {
             [Value::Text("t".to_owned()), Value::Many(vec![]), Value::Flag(true), Value::Number(number)];
         let values =
             values.into_iter().enumerate().map(|(index, value)| (format!("q{index}"), value)).collect();
-        let answer = Answer { values, notes: BTreeMap::from([("q0".to_owned(), "n".to_owned())]) };
+        let notes = BTreeMap::from([("q0".to_owned(), "n".to_owned())]);
+        let answer = Answer { values, notes, ..Answer::default() };
         let question = Question::new(Origin::SandboxAgent, "q", Vec::new());
         assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
     }

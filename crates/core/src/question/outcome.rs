@@ -7,7 +7,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json};
 
-use super::{Question, encoding::open_enum};
+use super::{
+    Image, Question,
+    encoding::open_enum,
+    image::{self, ImageData},
+};
 
 /// How a question ended: one object with a `status`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,12 +155,16 @@ pub struct Answer {
     /// Notes on fields, by field name. Once the question is settled, a note on a secret field is the text `(secret)`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notes: BTreeMap<String, String>,
+    /// The images that the person adds, as they were given: the asker alone gets their data, which is written anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", serialize_with = "image::without_data")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Image>"))]
+    pub images: Vec<Image>,
 }
 
 impl Answer {
     /// Returns the answer that has one value, a text, for the field of this name.
     pub fn text(field: &str, text: impl Into<String>) -> Self {
-        Answer { values: [(field.to_owned(), Value::Text(text.into()))].into(), notes: BTreeMap::new() }
+        Answer { values: [(field.to_owned(), Value::Text(text.into()))].into(), ..Answer::default() }
     }
 
     /// Returns whether nothing is chosen, written or noted, whatever values stand for that.
@@ -167,7 +175,9 @@ impl Answer {
             Value::Null => true,
             Value::Flag(_) | Value::Number(_) => false,
         };
-        self.values.values().all(is_nothing) && self.notes.values().all(|note| note.trim().is_empty())
+        self.values.values().all(is_nothing)
+            && self.notes.values().all(|note| note.trim().is_empty())
+            && self.images.is_empty()
     }
 
     /// Returns about how many bytes it takes in memory. An entry of a list takes more than its text, which may be as
@@ -181,12 +191,15 @@ impl Answer {
         };
         let values = self.values.iter().map(|(name, given)| text(name) + size_of::<Value>() + value(given));
         let notes = self.notes.iter().map(|(name, note)| text(name) + text(note));
-        values.chain(notes).sum()
+        let images = self.images.iter().map(|image| size_of::<Image>() + image.data.len());
+        values.chain(notes).chain(images).sum()
     }
 
-    /// Leaves out the values of secret fields and the notes on them, for an answer that others may complete.
+    /// Leaves out the values of secret fields, the notes on them, and the images, which nobody has any more, for an answer
+    /// that others may complete.
     #[must_use]
     pub fn without_secrets(mut self, question: &Question) -> Self {
+        self.images.clear();
         for field in question.fields.iter().filter(|field| field.secret) {
             self.values.remove(&field.name);
             self.notes.remove(&field.name);
@@ -194,10 +207,13 @@ impl Answer {
         self
     }
 
-    /// Replaces the values of secret fields and the notes on them by [`REDACTED`], for everyone but the asker. A note
-    /// may say what the value is.
+    /// Replaces the values of secret fields and the notes on them by [`REDACTED`], and lets the data of images go, for
+    /// everyone but the asker. A note may say what the value is.
     #[must_use]
     pub fn redacted(mut self, question: &Question) -> Self {
+        for image in &mut self.images {
+            image.data = ImageData::Elsewhere;
+        }
         for field in question.fields.iter().filter(|field| field.secret) {
             if let Some(value) = self.values.get_mut(&field.name) {
                 *value = Value::Text(REDACTED.to_owned());
@@ -259,7 +275,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::question::Origin;
+    use crate::question::{Origin, input::AnswerInput};
 
     #[test]
     fn an_outcome_is_one_tagged_object() {
@@ -327,6 +343,23 @@ mod tests {
             written(answer.without_secrets(&question)),
             json!({ "values": { "u": "a" }, "notes": { "u": "b" } })
         );
+    }
+
+    #[test]
+    fn the_data_of_images_is_in_no_record() {
+        let data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAAA=";
+        let question = Question::new(Origin::Mcp, "q", Vec::new());
+        let answer: Answer =
+            serde_json::from_value(json!({ "values": {}, "images": [{ "data": data }] })).expect("an answer");
+        assert!(answer.images[0].data.get().is_some() && answer.bytes() > 29 && !answer.is_blank());
+        let written = serde_json::to_value(&answer).expect("JSON");
+        assert_eq!((&written["images"][0]["bytes"], written["images"][0].get("data")), (&json!(29), None));
+        let passed = serde_json::to_value(AnswerInput::from(answer.clone())).expect("JSON");
+        assert_eq!(passed["images"][0]["data"], data, "it reaches the process that has the asker");
+        let redacted = answer.clone().redacted(&question);
+        assert!(redacted.images[0].data.get().is_none());
+        assert_eq!(redacted, answer, "the same answer given again is the same");
+        assert!(answer.without_secrets(&question).images.is_empty());
     }
 
     #[test]

@@ -184,7 +184,7 @@ impl NamedValues {
         }
         let values = named.iter().map(|(field, texts)| Ok((field.name.clone(), value(field, texts)?)));
         let values = values.collect::<Result<BTreeMap<_, _>, String>>()?;
-        let answer = Answer { values, notes: BTreeMap::new() };
+        let answer = Answer { values, ..Answer::default() };
         match check(question, &answer) {
             Ok(()) => Ok(answer),
             Err(errors) => Err(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),

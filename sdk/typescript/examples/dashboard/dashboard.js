@@ -133,7 +133,7 @@ async function send({ target, detail }, act) {
   target.busy = false;
 }
 
-agents.addEventListener("askbridge-answer", event => send(event, ({ id, values, notes, comments }) => inbox.replyQuestion(id, values, { notes, comments })));
+agents.addEventListener("askbridge-answer", event => send(event, ({ id, values, notes, comments, images }) => inbox.replyQuestion(id, values, { notes, comments, images })));
 agents.addEventListener("askbridge-reject", event => send(event, ({ id, reason, comments }) => inbox.rejectQuestion(id, reason, { comments })));
 agents.addEventListener("askbridge-extend", event => send(event, ({ id, milliseconds }) => inbox.extendQuestion(id, milliseconds)));
 leave.addEventListener("click", () => connection.abort());

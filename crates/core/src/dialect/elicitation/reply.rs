@@ -376,7 +376,7 @@ mod tests {
         let (question, format) = asked.expect("a question");
         let values = chosen.map(|chosen| (key.to_owned(), Value::Text(chosen.to_owned())));
         let notes = [(key.to_owned(), "careful".to_owned())].into();
-        let answer = Answer { values: values.into_iter().collect(), notes };
+        let answer = Answer { values: values.into_iter().collect(), notes, ..Answer::default() };
         let (content, left_over) = write_content(&format, &question, &answer);
         (serde_json::to_value(content).expect("JSON"), left_over)
     }

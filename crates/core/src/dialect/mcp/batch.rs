@@ -107,7 +107,7 @@ impl Batch {
         for part in &self.0 {
             match part.reply.read(&part.question, result(&part.key)?)? {
                 Outcome::Answered(answer) => {
-                    let Answer { values, notes } = answer;
+                    let Answer { values, notes, .. } = answer;
                     all.values
                         .extend(values.into_iter().map(|(name, value)| (self.name(part, &name), value)));
                     all.notes.extend(notes.into_iter().map(|(name, note)| (self.name(part, &name), note)));
@@ -133,10 +133,10 @@ impl Batch {
             let rest = name.strip_prefix(&*part.key)?.strip_prefix(SEPARATOR)?;
             part.question.fields.iter().any(|field| field.name == rest).then(|| rest.to_owned())
         };
-        let Answer { values, notes } = answer;
+        let Answer { values, notes, .. } = answer;
         let values = values.iter().filter_map(|(name, value)| Some((own(name)?, value.clone())));
         let notes = notes.iter().filter_map(|(name, note)| Some((own(name)?, note.clone())));
-        Answer { values: values.collect(), notes: notes.collect() }
+        Answer { values: values.collect(), notes: notes.collect(), ..Answer::default() }
     }
 }
 

@@ -454,7 +454,10 @@ mod tests {
             );
             let notes = [("q0".to_owned(), "later".to_owned())].into();
             let values = [("q0".to_owned(), Value::Text("option-a".to_owned()))].into();
-            assert_eq!(outcome(ONE, &noted), Outcome::Answered(Answer { values, notes }));
+            assert_eq!(
+                outcome(ONE, &noted),
+                Outcome::Answered(Answer { values, notes, ..Answer::default() })
+            );
         }
     }
 

@@ -188,6 +188,9 @@ export class AskbridgeInbox extends HTMLElement {
     on(this.#connection, "state", () => this.#turn(), { signal });
     on(document, "keydown", event => this.#key(event), { signal });
     on(document, "paste", event => this.#paste(event), { signal });
+    // A file that is dropped anywhere would replace the page.
+    on(document, "dragover", event => event.dataTransfer.types.includes("Files") && event.preventDefault(), { signal });
+    on(document, "drop", event => this.#drop(event), { signal });
     // With room beside the list, other things are shown there.
     on(window, "resize", () => this.#later("render", 200, () => this.#render()), { signal });
     const clock = setInterval(() => document.hidden || this.#tick(), 1000);
@@ -567,7 +570,13 @@ export class AskbridgeInbox extends HTMLElement {
   #paste(event) {
     const [target, ...around] = event.composedPath();
     const isOurs = around.includes(this) || target == document.body;
-    if (isOurs && !event.defaultPrevented && !takesText(target) && !this.#isElsewhere()) this.#card?.paste(event.clipboardData.getData("text/plain"));
+    if (!isOurs || event.defaultPrevented || takesText(target) || this.#isElsewhere() || !this.#card) return;
+    if (!this.#card.attach(event)) this.#card.paste(event.clipboardData.getData("text/plain"));
+  }
+
+  #drop(event) {
+    if (!this.#isElsewhere()) this.#card?.attach(event);
+    if (event.dataTransfer.types.includes("Files")) event.preventDefault();
   }
 
   #step(by, focus) {

@@ -3,6 +3,7 @@
 
 import { Alike } from "./alike.js";
 import { createArguments } from "./arguments.js";
+import { Attachments, brought, NONE, READING } from "./attach.js";
 import { Comments } from "./comments.js";
 import { button, el, fill, on, stylesheet, tell, upgrade } from "./dom.js";
 import { createField, digit, entries, others } from "./field.js";
@@ -52,6 +53,8 @@ export class AskbridgeQuestion extends HTMLElement {
   /** What led to the question. */
   #led;
   #images;
+  /** The images that the person adds, where the agent takes any. */
+  #attached;
   /** Tells the page how much of its bottom the bar with the buttons covers. */
   #sizes = new ResizeObserver(() => {
     const height = this.#barHeight();
@@ -73,6 +76,7 @@ export class AskbridgeQuestion extends HTMLElement {
     on(this.#root, "input", ({ target }) => this.#entered(target));
     on(this.#root, "keydown", event => this.#key(event));
     on(this.#root, "read", () => this.#reread());
+    for (const type of ["paste", "drop"]) on(this.#root, type, event => this.attach(event));
   }
 
   connectedCallback() {
@@ -118,7 +122,7 @@ export class AskbridgeQuestion extends HTMLElement {
     clearTimeout(this.#pause);
     const end = () => document.hidden || (this.paused = false);
     this.#pause = paused && isOpen(this.#record) ? setTimeout(end, PAUSE) : 0;
-    if (!this.paused) this.#hint = "";
+    if (!this.paused && this.#hint != NONE) this.#hint = "";
     if (!this.paused && this.#parts) stick(this.#parts.actions);
     this.#update();
   }
@@ -213,6 +217,16 @@ export class AskbridgeQuestion extends HTMLElement {
     only.focus();
     only.value += text;
     only.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  /** Adds the images of a paste or a drop, or says that this agent takes none. Returns whether it brings files. @param {ClipboardEvent|DragEvent} event */
+  attach(event) {
+    const files = brought(event.clipboardData ?? event.dataTransfer);
+    if (!files.length || event.defaultPrevented || !this.#canAct) return false;
+    event.preventDefault();
+    if (this.#attached) this.#attached.add(files);
+    else this.#say(NONE);
+    return true;
   }
 
   /** Sends the answer, or takes what is under way: a step, a chosen option. */
@@ -332,9 +346,14 @@ export class AskbridgeQuestion extends HTMLElement {
   /** Returns whether a key is one of several that are typed in one go, and says that it did nothing. */
   #isHasty(field) {
     if (isMeantFor(field)) return false;
-    this.#hint = HASTY;
-    this.#update();
+    this.#say(HASTY);
     return true;
+  }
+
+  /** Says why something that was tried did nothing. */
+  #say(hint) {
+    this.#hint = hint;
+    this.#update();
   }
 
   /** How much of the page the bar with the buttons covers. */
@@ -372,6 +391,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const isTitled = isOnly && heading(question) == fields[0].label;
     const context = { isOnly, isTitled, hasNotes: question.notes ?? true };
     this.touched = false;
+    if (!isSame) this.#attached = null;
     this.#fields = this.#isPermission ? createArguments(question) : fields.map((field, place) => createField(field, place, context));
     // What the client gave before it left the rest to others.
     for (const it of this.#fields) if (kept?.values) it.set(own(kept.values, it.field.name) ?? it.get());
@@ -416,7 +436,8 @@ export class AskbridgeQuestion extends HTMLElement {
       this.submit();
     };
     this.#images = new Images(question.images ?? [], image => tell(this, "askbridge-image", { id: this.#record.id, image }));
-    const body = [isPermission && subject(question), this.#images.node, pages(question), this.#fields.map(({ node }) => node), unshown(question)];
+    if (question.takesImages) this.#attached ??= new Attachments(() => this.#entered(this));
+    const body = [isPermission && subject(question), this.#images.node, pages(question), this.#fields.map(({ node }) => node), this.#attached?.node, unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
     // What only shows more may be clicked at once. The second click of a double click was meant for the first, and a key
     // of a text for no button.
@@ -546,9 +567,10 @@ export class AskbridgeQuestion extends HTMLElement {
 
   #check() {
     if (!this.#areRight()) return;
+    if (this.#attached?.reading) return this.#say(READING);
     const answer = entries(this.#fields);
     if (this.#takesComments) answer.comments = this.#comments.sent;
-    const isEmpty = !answer.comments && [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
+    const isEmpty = !answer.comments && !this.#attached?.images.length && [...Object.values(answer.values), ...Object.values(answer.notes)].every(value => Array.isArray(value) && !value.length);
     if (!isEmpty) return this.#answer(answer);
     this.#ask({ title: "Nothing is chosen or entered. Send it empty?", confirm: "Send it empty", act: () => this.#answer(answer), isEmpty });
     this.#settleIn();
@@ -556,6 +578,8 @@ export class AskbridgeQuestion extends HTMLElement {
 
   #answer(answer) {
     const { question } = this.#record;
+    const images = this.#attached?.images ?? [];
+    if (images.length) answer = { ...answer, images };
     const take = () => this.#send("answer", { ...answer, seen: this.#seen });
     if (!isHarmful(riskOf(question))) return take();
     this.#ask({ title: "A wrong answer can do harm", label: "Type yes to send this one", must: "yes", confirm: "Send answer", act: take, dangerous: true, risk: question });

@@ -135,12 +135,13 @@ export function doing({ question }, { answer }) {
 }
 
 /** Returns an answer in the words of its question. @param {Object} question @param {Object} answer @param {number} [most] of the name of a field */
-export function given({ fields = [] }, { values, notes }, most = Infinity) {
+export function given({ fields = [] }, { values, notes, images }, most = Infinity) {
   const parts = fields.map(field => {
     const [value, note] = [own(values, field.name), own(notes, field.name)];
     const texts = [value == null ? "" : inWords(field, value), note && `note: ${line(note)}`].filter(Boolean);
     return (texts.length && fields.length > 1 ? `${cut(line(field.header || field.label), most)}: ` : "") + texts.join("; ");
   });
+  if (images?.length) parts.push(images.length == 1 ? "1 image" : `${images.length} images`);
   return parts.filter(Boolean).join("; ");
 }
 
