@@ -105,6 +105,8 @@ export interface QuestionBody {
   risk?: Risk;
   /** Why it is not plain. */
   riskReason?: string;
+  /** Whether that reason says no more than what its kind of tool does, such as that it runs a command. Default: `false`. */
+  riskOfKind?: boolean;
   /** The JSON Schema that a program sent in place of fields. The settlement has the `value` that fits it. */
   schema?: unknown;
   /** The session that the question belongs to, if the dialect or the running turn says so. */

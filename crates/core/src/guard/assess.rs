@@ -88,6 +88,9 @@ pub(super) fn raise(question: &mut Question, risk: Risk, why: &str) {
 fn set(question: &mut Question, risk: Risk, why: &str) {
     question.risk = Some(risk);
     question.dangerous = risk.is_guarded();
+    let subject = question.subject.as_deref();
+    question.risk_of_kind =
+        subject.and_then(of_shown_kind).is_some_and(|known| (known.0, &*known.1) == (risk, why));
     // The reason may quote a path of the agent's, of any length (I6).
     question.risk_reason = Some(cut(why, limits::SUBJECT_LINE)).filter(|why| !why.is_empty());
 }
@@ -210,6 +213,12 @@ fn of_kind(kind: &str) -> Option<(Risk, String)> {
         "switch_mode" => dangerous("it changes what the agent may do without asking"),
         _ => return None,
     })
+}
+
+/// Returns what the kind of a tool does that its permission says, or shows by its command.
+fn of_shown_kind(subject: &Subject) -> Option<(Risk, String)> {
+    let said = subject.kind.as_deref().unwrap_or_default().to_lowercase();
+    of_kind(inferred_kind(subject, &said).unwrap_or(&said))
 }
 
 /// Returns whether the kind does not tell what the tool does. All else that the permission says is the better reason.

@@ -225,13 +225,35 @@ mod tests {
         let looks = looked(&json!({ "kind": "execute", "command": "git status" }));
         assert_eq!((looks.risk(), looks.dangerous), (Risk::Plain, false));
         let acting = as_acting(&looks).expect("a command");
-        assert_eq!((acting.risk(), acting.dangerous), (Risk::Acts, true));
+        assert_eq!((acting.risk(), acting.dangerous, acting.risk_of_kind), (Risk::Acts, true, true));
         for other in [
             json!({ "kind": "execute", "command": "make" }),
             json!({ "kind": "execute", "command": "rm x" }),
             json!({ "kind": "read", "locations": ["a"] }),
         ] {
             assert!(as_acting(&looked(&other)).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_reason_that_says_no_more_than_the_kind_of_the_tool_is_known() {
+        for (subject, of_kind) in [
+            (json!({ "kind": "execute", "command": "make" }), true),
+            (json!({ "kind": "Execute", "command": "make" }), true),
+            (json!({ "kind": "command", "command": "make" }), true),
+            (json!({ "command": "make" }), true),
+            (
+                json!({ "kind": "fetch", "title": "a page", "rawInput": r#"{"url":"https://a.example/"}"# }),
+                true,
+            ),
+            (json!({ "kind": "execute", "command": "git status" }), false),
+            (json!({ "kind": "execute", "command": "rm x" }), false),
+            (json!({ "kind": "execute" }), false),
+            (json!({ "kind": "think", "command": "make" }), false),
+            (json!({ "kind": "edit", "diffs": [{ "path": "/etc/old", "new": "n" }] }), false),
+        ] {
+            let question = looked(&subject);
+            assert_eq!(question.risk_of_kind, of_kind, "{subject}: {:?}", question.risk_reason);
         }
     }
 

@@ -83,6 +83,9 @@ pub struct Question {
     /// The reason for a risk above `plain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_reason: Option<String>,
+    /// Whether that reason says no more than what its kind of tool does, such as that it runs a command.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub risk_of_kind: bool,
     /// Whether the user's settings require a second step before it is allowed, although it is not dangerous.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
@@ -137,6 +140,7 @@ impl Question {
             dangerous: false,
             risk: None,
             risk_reason: None,
+            risk_of_kind: false,
             confirm: false,
             blocking: true,
             timeout: None,

@@ -6,7 +6,7 @@ use super::{Answer, Diff, Field, FieldOption, Image, Kind, Outcome, Provenance, 
 
 /// The most bytes that each part takes as JSON beside its texts: the names of its members, numbers, and punctuation. A
 /// test compares each with the largest possible part.
-const QUESTION: usize = 514;
+const QUESTION: usize = 534;
 const LINK: usize = 20;
 const IMAGE: usize = 120;
 const SUBJECT: usize = 265;
@@ -250,7 +250,7 @@ mod tests {
                     "grants": [text, text], "further": [text], "planFile": text, "unclear": text, "inputSaysMore": true },
                 "images": [{ "type": role, "bytes": u32::MAX, "width": u32::MAX, "height": u32::MAX, "digest": text,
                     "description": text }],
-                "takesImages": true, "unshown": [text], "origin": role, "dangerous": false, "blocking": false, "timeoutMs": u64::MAX / 2, "notes": false,
+                "takesImages": true, "riskOfKind": true, "unshown": [text], "origin": role, "dangerous": false, "blocking": false, "timeoutMs": u64::MAX / 2, "notes": false,
             });
             held(&serde_json::from_value(question).expect("a question"));
         }

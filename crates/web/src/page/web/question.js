@@ -427,8 +427,8 @@ export class AskbridgeQuestion extends HTMLElement {
       isOpen(this.#record) && this.#record.edition && el("span.chip.danger", "Changed since it was asked"),
       this.#record.turnOver && el("span.chip.danger", "Its turn is over: the agent may not read an answer"),
       isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", inline(line(riskReason || "can do harm")))),
-      // "Run a command" says that it does.
-      risk == "acts" && riskReason && riskReason != "it runs a command" && el("bdi.chip", inline(line(riskReason))),
+      // The kind says it already.
+      risk == "acts" && riskReason && !question.riskOfKind && el("bdi.chip", inline(line(riskReason))),
       el("span.until", parts.time, parts.later, parts.aside),
     );
     const onsubmit = event => {

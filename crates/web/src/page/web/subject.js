@@ -12,6 +12,8 @@ import { cut, headline, isHarmful, line, nameOf, own, spoken, twin, within } fro
 const KINDS = {
   other: "Permission",
   execute: "Run a command",
+  command: "Run a command",
+  fetch: "Use the network",
   edit: "Change files",
   move: "Move files",
 };
