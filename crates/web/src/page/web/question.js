@@ -429,8 +429,9 @@ export class AskbridgeQuestion extends HTMLElement {
       isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", inline(line(riskReason || "can do harm")))),
       // The kind says it already.
       risk == "acts" && riskReason && !question.riskOfKind && el("bdi.chip", inline(line(riskReason))),
-      el("span.until", parts.time, parts.later, parts.aside),
     );
+    // What a person may do about its time is read after what is asked, and stands above it at the right.
+    const top = el("div.top", head, parts.title, el("span.until", parts.time, parts.later, parts.aside));
     const onsubmit = event => {
       event.preventDefault();
       this.submit();
@@ -454,7 +455,7 @@ export class AskbridgeQuestion extends HTMLElement {
     const more = [rest, !isCommand && message != whole && message].map(text => text && prose(text));
     const card = el("article", { "aria-labelledby": "title", dir: direction(title) });
     const led = this.#record.hasContext && this.#led.node;
-    fill(card, parts.notice, head, parts.title, more, led, parts.problem, form, parts.status);
+    fill(card, parts.notice, top, more, led, parts.problem, form, parts.status);
     fill(this.#root, card);
     this.#alone();
     this.#parts = parts;
