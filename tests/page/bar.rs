@@ -137,3 +137,36 @@ async fn the_bar_sticks_again_after_a_click_and_after_a_tap() {
         browser.is_clean().await;
     }
 }
+
+/// Where the text of an element begins.
+const BEGINS: &str = "const begins = it => { const range = document.createRange(); range.selectNodeContents(it); return range.getBoundingClientRect().left; };";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn texts_begin_where_the_lines_above_them_begin() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    browser.sign_in(&world).await;
+    let call = permission(1, "Build it", "execute", &json!({ "command": "make", "cwd": "/shop" }));
+    let _agent = world.agent(&[call]);
+    browser.select("make").await;
+    browser.settle_in().await;
+    browser.shows("Run this command?").await;
+    // The kind says it already.
+    browser.shows("Run a command").await;
+    browser.hides("it runs a command").await;
+    let inset = format!(
+        "{BEGINS} const [option] = all('.option', card());
+        const link = all('.actions > .link', card()).find(isSeen);
+        return Math.abs(begins(link) - option.getBoundingClientRect().left);"
+    );
+    assert!(browser.run(&inset, &[]).await.as_f64().expect("pixels") < 1.0, "below the options");
+    browser.look("permission", 1280, 900).await;
+    browser.look("permission", 390, 844).await;
+    browser.run("all('#settings')[0].click();", &[]).await;
+    let inset = format!(
+        "{BEGINS} const [title] = all('#settings-title');
+        return begins(title) - title.closest('form').getBoundingClientRect().left;"
+    );
+    assert!(browser.run(&inset, &[]).await.as_f64().expect("pixels").abs() < 1.0, "the title of a dialog");
+    browser.look("settings", 1280, 900).await;
+    browser.look("settings", 390, 844).await;
+}

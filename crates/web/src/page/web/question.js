@@ -423,7 +423,7 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     const head = el(
       "div.head",
-      [machineOf(this.#record), about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", line(text))),
+      [machineOf(this.#record), about, !isCommand && question.title != title && question.title].map(text => text && el("bdi.chip", inline(line(text)))),
       isOpen(this.#record) && this.#record.edition && el("span.chip.danger", "Changed since it was asked"),
       this.#record.turnOver && el("span.chip.danger", "Its turn is over: the agent may not read an answer"),
       isHarmful(risk) && el("span.chip.danger", "Dangerous: ", el("bdi", inline(line(riskReason || "can do harm")))),

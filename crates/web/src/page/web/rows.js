@@ -105,7 +105,8 @@ export class Row {
     this.#left.classList.toggle("soon", !!expiring);
     const chip = (text, isBad) => text && el(`span.chip.${isBad ? "danger" : ""}`, text);
     if (!isWaiting) fill(this.#meta, el("span.ended", { dir: "auto" }, ended(record)), el("bdi", from(record, status)));
-    else fill(this.#meta, chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, /^Not/.test(mark)), this.back && this.#back, this.deadline && this.#left);
+    // The machine stands in the heading of what waits, and what is set aside has none.
+    else fill(this.#meta, this.back && chip(machineOf(record)), el("bdi", agentOf(record, status)), purpose == "permission" && el("span", kind(question)), chip(isHarmful(riskOf(question)) && "Dangerous", true), chip(record.turnOver && "Turn over", true), chip(mark, /^Not/.test(mark)), this.back && this.#back, this.deadline && this.#left);
     this.tick();
   }
 

@@ -203,13 +203,16 @@ function byReason(machines, reason) {
   });
 }
 
+/** Ends a sentence, unless what it quotes has ended it. */
+const stopped = text => (/[.?!]$/.test(text) ? text : `${text}.`);
+
 /** Returns a line for each reason why questions may be missing, in the words of the terminal. */
 export function gaps(machines, fleet) {
   const away = ({ connectedAt, problem }) => (connectedAt || (problem && fleet?.endsWith(problem)) ? undefined : problem ? `not connected: ${line(problem)}` : "being connected to");
   const partly = machines.filter(({ connectedAt, unasked }) => connectedAt && unasked).map(({ name, unasked }) => `${unasked == 1 ? "a bridge" : `${unasked} bridges`} did not reply on ${line(name)}`);
-  const missing = [fleet && line(fleet), ...partly].filter(Boolean).map(why => `Questions may be missing: ${why}.`);
-  return [...missing, ...byReason(machines, away).map(([names, why, are]) => `${names} ${are} ${why}.`)];
+  const missing = [fleet && line(fleet), ...partly].filter(Boolean).map(why => stopped(`Questions may be missing: ${why}`));
+  return [...missing, ...byReason(machines, away).map(([names, why, are]) => stopped(`${names} ${are} ${why}`))];
 }
 
 /** Returns a line for each reason why the history of machines is missing. */
-export const missingHistory = missing => byReason(missing, ({ problem }) => line(problem)).map(([names, why]) => `The history of ${names} is missing: ${why}.`);
+export const missingHistory = missing => byReason(missing, ({ problem }) => line(problem)).map(([names, why]) => stopped(`The history of ${names} is missing: ${why}`));
