@@ -2,16 +2,19 @@
 // It decides nothing, and keeps nothing over a restart.
 //
 // To add a chat: a folder with a `render.ts` (pure: a card as the chat's own message, and whether it fits) and an
-// `adapter.ts` that implements `Adapter`; a row in `chats.ts`; its table in `settings.ts`; a stand-in in `tests`.
+// `adapter.ts` that implements `Adapter`; a row in `chats.ts`; its table in `settings.ts`; a stand-in in `tests`, with
+// which `tests/conversations.js` tries what all chats do alike.
 //
 // - `start` connects, and calls `hear` for each tap, reply and form, with a stable `id`, so that one which comes again counts
 //   once. A tap has the `data` that its message had when the person tapped, since that says what the person saw. Anything else that persons write is none of the bot's business and is not looked at.
-// - `post` and `edit` return once the chat has taken the message. They throw a `ChatError`, whose kind says what becomes of
-//   the message; the courier (`courier.ts`) does the waiting and the repeating, so an adapter sends each request once.
+// - `post`, `edit` and `attach` return once the chat has taken the message. They throw a `ChatError`, whose kind says what
+//   becomes of the message; the courier (`courier.ts`) does the waiting and the repeating, so an adapter sends each request once.
+// - What `attach` throws as `refused` or `forbidden` is of the image alone: the message of its question says that the image is
+//   missing, and nothing can be allowed there.
 // - Texts of agents are hostile: `render` escapes them, so that they mention nobody, load nothing, and end no code block.
 // - No error and no line of the log has a token: whatever is reported goes through `Secrets`.
 
-import type { Card, Form, Limits } from "./core/card.js";
+import type { Card, CardImage, Form, Limits } from "./core/card.js";
 import type { Act, Filled, Reply, Tap } from "./core/events.js";
 
 export type { Act, Card, Filled, Form, Limits, Reply, Tap };
@@ -69,6 +72,17 @@ export interface Post {
   above?: string;
 }
 
+/** An image to show beside the message of its question. */
+export interface Picture {
+  chat: string;
+  /** The message of the question. */
+  above: string;
+  once: string;
+  image: CardImage;
+  caption: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** What `doctor` found: a sentence, and whether it is well. */
 export interface Finding {
   isWell: boolean;
@@ -89,6 +103,10 @@ export interface Adapter {
   post(post: Post): Promise<string>;
   /** Changes a message. `file` and `mentions` of the card count only when it is posted. */
   edit(chat: string, ref: string, card: Card): Promise<void>;
+  /** Shows an image. Returns the ID that the chat has for it. */
+  attach(picture: Picture): Promise<string>;
+  /** Takes an image away, where it can be done. */
+  detach(chat: string, ref: string): Promise<void>;
   /** Tells a person something in response to what the person did. An empty text says only that it was heard. */
   tell(act: Act, text: string): Promise<void>;
   /** Opens a form, where `limits.formFields` says that there are some. */

@@ -1,9 +1,11 @@
 // Connects the inbox, the board and a chat: it carries out what the board wants done, and decides nothing.
 
 import { Askbridge, AskbridgeError, type InboxEvent } from "@askbridge/client";
+import { createHash } from "node:crypto";
 
-import { type Adapter, type ChatError, type Heard } from "./adapter.js";
+import { type Adapter, ChatError, type Heard } from "./adapter.js";
 import { Board } from "./core/board.js";
+import type { CardImage } from "./core/card.js";
 import type { Act, BoardEvent, Decision, Effect, Refusal } from "./core/events.js";
 import type { Policy } from "./core/policy.js";
 import { asChatError, Courier } from "./courier.js";
@@ -62,6 +64,7 @@ export class Bot {
     this.#courier = new Courier({
       adapter,
       board: this.#board,
+      load: image => this.#load(image),
       hear: event => this.#hear(event),
       report: text => parts.report(text),
       fail: error => this.#fail(error),
@@ -231,6 +234,20 @@ export class Bot {
       refusal = refusalOf(error);
     }
     this.#hear({ type: "decided", id, act, ...(refusal && { refusal }) });
+  }
+
+  /** Returns the data of an image. Another one than the message speaks of is none: the question has changed. */
+  async #load({ id, number, digest }: CardImage): Promise<Uint8Array<ArrayBuffer>> {
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      const { signal } = this.#stop;
+      bytes = new Uint8Array(await (await this.#inbox!.imageOfQuestion(id, number, { signal })).arrayBuffer());
+    } catch (error) {
+      const isOver = error instanceof AskbridgeError && error.status === 404;
+      throw new ChatError(isOver ? "refused" : "passing", `the inbox did not tell image ${number} of ${id}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    if (`sha256:${createHash("sha256").update(bytes).digest("hex")}` === digest) return bytes;
+    throw new ChatError("passing", `image ${number} of ${id} is another one by now`);
   }
 
   async #recall(id: string): Promise<void> {

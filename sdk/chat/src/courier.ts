@@ -4,14 +4,16 @@
 
 import { type Adapter, ChatError, type Pace, type Post, type Trouble } from "./adapter.js";
 import type { Board } from "./core/board.js";
-import { digestOf, text } from "./core/card.js";
-import { readSlot } from "./core/entry.js";
+import { type CardImage, digestOf, plain, text } from "./core/card.js";
+import { isSlot, readSlot, slotOf } from "./core/entry.js";
 import type { BoardEvent } from "./core/events.js";
 
 /** What the courier needs. */
 export interface CourierParts {
   adapter: Adapter;
   board: Board;
+  /** Returns the data of an image, or throws why it is not there. */
+  load(image: CardImage): Promise<Uint8Array<ArrayBuffer>>;
   /** Takes what happened to a message. */
   hear(event: BoardEvent): void;
   /** Says something to the person who runs the bot. */
@@ -25,6 +27,8 @@ export interface CourierParts {
 const FORBIDDEN_AGAIN = 60_000;
 const FIRST_AGAIN = 1_000;
 const LAST_AGAIN = 60_000;
+/** How often an image is tried, where the network or a server fails. The messages behind it wait meanwhile. */
+const IMAGE_TRIES = 3;
 
 /** So many at once, and then one each so often. */
 export class Bucket {
@@ -65,6 +69,8 @@ export class Courier {
   readonly #all: Bucket;
   readonly #stop = new AbortController();
   readonly #refused = new Set<string>();
+  /** How often each image has failed. */
+  readonly #failures = new Map<string, number>();
   readonly #now: () => number;
   readonly #sleep: NonNullable<CourierParts["sleep"]>;
   #blockedUntil = 0;
@@ -167,6 +173,7 @@ export class Courier {
         const digest = digestOf(card);
         const above = board.above(next);
         lane.waiting.delete(next);
+        if (shown && readSlot(next).kind === "image") return await this.#detach(lane, next, shown.ref);
         const ref = shown?.ref ?? (await this.#post({ chat: lane.chat, card, once: board.once(next), ...(above !== undefined && { above }) }, next));
         if (shown) await adapter.edit(lane.chat, ref, card);
         hear({ type: "shown", slot: next, ref, digest });
@@ -189,16 +196,33 @@ export class Courier {
     const { adapter, hear } = this.parts;
     hear({ type: "posting", slot });
     try {
-      return await adapter.post(post);
+      return await (post.card.image ? this.#attach(post, post.card.image) : adapter.post(post));
     } catch (error) {
       hear({ type: "posted", slot });
       throw error;
     }
   }
 
-  #failed(lane: Lane, slot: string, error: ChatError): void {
+  async #attach({ chat, card, once, above = "" }: Post, image: CardImage): Promise<string> {
+    const bytes = await this.parts.load(image);
+    return this.parts.adapter.attach({ chat, above, once, image, caption: plain(card.blocks), bytes });
+  }
+
+  /** Takes away an image that is no part of its question any more. */
+  async #detach({ chat }: Lane, slot: string, ref: string): Promise<void> {
+    await this.parts.adapter.detach(chat, ref).catch((error: unknown) => {
+      const { kind } = asChatError(error);
+      // One that stays is older than its question, as the message of the question says.
+      if (kind === "rate" || kind === "passing" || kind === "revoked") throw error;
+    });
+    this.parts.hear({ type: "lost", slot });
+  }
+
+  #failed(lane: Lane, slot: string, thrown: ChatError): void {
     const { hear, fail } = this.parts;
-    const isClear = !/^.{12}[@!^]/.test(slot);
+    const isClear = !isSlot(slot);
+    const isImage = !isClear && readSlot(slot).kind === "image";
+    const error = isImage ? this.#forImage(slot, thrown) : thrown;
     const again = (after: number) => {
       lane.blockedUntil = this.#now() + after;
       if (isClear) lane.clear.add(slot);
@@ -215,12 +239,16 @@ export class Courier {
         again(lane.again);
         lane.again = Math.min(2 * lane.again, LAST_AGAIN);
         return;
-      case "gone":
-        return isClear ? undefined : hear({ type: "lost", slot });
+      case "gone": {
+        if (isClear) return;
+        // What is gone is what the image was to stand beside.
+        const { key, chat } = readSlot(slot);
+        return hear({ type: "lost", slot: isImage ? slotOf(key, "question", chat) : slot });
+      }
       case "refused":
         this.parts.report(error.message);
         // What is refused in every form is left as it is.
-        if (isClear || this.#refused.has(slot)) return;
+        if (isClear || (this.#refused.has(slot) && !isImage)) return;
         this.#refused.add(slot);
         return hear({ type: "refused", slot });
       case "revoked":
@@ -229,9 +257,18 @@ export class Courier {
     }
   }
 
+  /** Returns what becomes of an image: one that fails again and again does not keep the messages behind it waiting. */
+  #forImage(slot: string, error: ChatError): ChatError {
+    const tries = 1 + (this.#failures.get(slot) ?? 0);
+    const isOver = error.kind === "refused" || error.kind === "forbidden" || (error.kind === "passing" && tries >= IMAGE_TRIES);
+    if (error.kind === "passing" && !isOver) this.#failures.set(slot, tries);
+    else if (error.kind !== "rate") this.#failures.delete(slot);
+    return isOver ? new ChatError("refused", `an image is not shown: ${error.message}`) : error;
+  }
+
   /** Says what is wrong with a chat, once. */
   #report(lane: Lane, error: ChatError): void {
-    if (lane.trouble === error.kind) return;
+    if (lane.trouble === error.kind || this.#stop.signal.aborted) return;
     lane.trouble = error.kind;
     this.parts.report(error.message);
   }

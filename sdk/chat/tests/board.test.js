@@ -124,3 +124,40 @@ test("whoever opens a form keeps the question from the others", () => {
   assert.equal(world.told, "Ben is answering.");
   assert.ok([...world.messages.values()].some(({ card }) => plain(card.blocks).includes("Ben is answering.")));
 });
+
+test("an image that is gone, or is another one by now, takes the buttons that allow; each chat has its own images", () => {
+  const world = new World(policy({ chats: ["room", "other"] }));
+  world.connect();
+  world.open("pictured", "q-1");
+  const cards = chat => [...world.messages.values()].filter(one => one.chat === chat);
+  const labelsOf = chat => cards(chat).flatMap(({ card }) => card.rows.flat().map(({ label }) => label));
+  for (const chat of ["room", "other"]) assert.deepEqual([cards(chat).length, labelsOf(chat)], [2, ["Red", "Blue", "Reject"]]);
+  // A person deletes it in one chat, which tells so, and the chat takes no other one.
+  const image = cards("room").find(({ card }) => card.image);
+  const red = find(world, "Red");
+  const early = world.buttons().find(({ label, chat }) => label === "Red" && chat === "room");
+  world.messages.delete(`room#${image.ref}`);
+  world.refusesImages = true;
+  world.hear({ type: "lost", slot: image.slot });
+  assert.deepEqual([labelsOf("room"), labelsOf("other")], [["Reject"], ["Red", "Blue", "Reject"]]);
+  world.tap("1", early);
+  assert.equal(world.told, "That is not possible any more.");
+  assert.deepEqual(world.taken, []);
+  // What the chat did not take is not kept: after a restart it is tried again.
+  world.refusesImages = false;
+  world.restart();
+  assert.deepEqual(labelsOf("room"), ["Red", "Blue", "Reject"]);
+  world.tap("1", red);
+  assert.deepEqual(world.taken.map(({ decision }) => decision.values), [{ q0: "red" }]);
+});
+
+test("settings that tell less take the images away", () => {
+  const world = new World();
+  world.connect();
+  world.open("images", "p-1");
+  assert.equal([...world.messages.values()].filter(({ card }) => card.image).length, 2);
+  world.policy = policy({ text: "title" });
+  world.restart();
+  assert.equal([...world.messages.values()].filter(({ card }) => card.image).length, 0);
+  assert.ok(!JSON.stringify([...world.messages.values()].map(({ card }) => card)).includes("before.png"));
+});

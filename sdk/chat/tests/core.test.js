@@ -16,10 +16,14 @@ import { markdown } from "../dist/core/markdown.js";
 import { disclosureOf, quietFor } from "../dist/core/policy.js";
 import { Bucket } from "../dist/courier.js";
 import { settingsOf, SettingsError } from "../dist/settings.js";
+import * as discord from "../dist/discord/render.js";
+import * as matrix from "../dist/matrix/render.js";
+import * as slack from "../dist/slack/render.js";
+import * as telegram from "../dist/telegram/render.js";
 import { edited, KEYS, keyFor, limits as matrixLimits, render as renderMatrix } from "../dist/matrix/render.js";
-import { limits, render } from "../dist/telegram/render.js";
+import { isPhoto, limits, render } from "../dist/telegram/render.js";
 import { record, SAMPLES } from "./samples.js";
-import { policy } from "./world.js";
+import { cardFor, policy } from "./world.js";
 
 test("when it is quiet", () => {
   const at = text => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
@@ -125,9 +129,13 @@ test("a change, and what is not shown whole", () => {
   assert.equal(diffText("a\nb\nc\n", "a\nx\nc\n"), " a\n-b\n+x\n c");
   assert.equal(diffText(undefined, "new\n"), "+new");
   assert.equal(diffText("a\n", ""), "-a");
-  for (const [name, isWhole] of [["edit", true], ["cut", false], ["image", false], ["recording", false], ["dangerous", true]]) {
-    assert.equal(describe(record(name, "a-1")).isWhole, isWhole, name);
+  const none = { coming: 0, missing: 0 };
+  for (const [name, absent, isWhole] of [["edit", none, true], ["cut", none, false], ["image", none, true], ["image", { coming: 1, missing: 0 }, false], ["image", { coming: 0, missing: 1 }, false], ["recording", none, false], ["dangerous", none, true]]) {
+    assert.equal(describe(record(name, "a-1"), absent).isWhole, isWhole, name);
   }
+  const [folded] = describe(record("bigEdit", "a-1"), none).blocks.filter(({ kind }) => kind === "code");
+  const [open] = describe(record("edit", "a-1"), none).blocks.filter(({ kind }) => kind === "code");
+  assert.deepEqual([folded.folded, open.folded], [true, undefined]);
 });
 
 test("the names of messages and buttons", () => {
@@ -136,7 +144,7 @@ test("the names of messages and buttons", () => {
     const data = dataOf({ key, edition: 4_294_967_295 }, "!o31.63");
     assert.ok(Buffer.byteLength(data) <= 64, data);
     assert.deepEqual(readData(data), { key, edition: 4_294_967_295, act: "!o31.63" });
-    for (const kind of ["question", "second", "escalation"]) assert.deepEqual(readSlot(slotOf(key, kind, "-100/2!@")), { key, kind, chat: "-100/2!@" });
+    for (const kind of ["question", "second", "escalation", "image"]) assert.deepEqual(readSlot(slotOf(key, kind, "-100/2!@", kind === "image" ? "x".repeat(16) : "")), { key, kind, chat: "-100/2!@" });
   }
   for (const data of ["", "x", "AAAAAAAAAAAA.0.", "AAAAAAAAAAAA.-1.x", "AAAAAAAAAAA!.0.x", `AAAAAAAAAAAA.0.${"x".repeat(41)}`]) assert.equal(readData(data), undefined, data);
 });
@@ -148,6 +156,18 @@ test("a card as a message of Telegram", () => {
   assert.equal(written.text, "Hi bold both a<b 👩‍💻 it\n\n1 < 2\n\nquoted\n\n• one\n• two");
   assert.deepEqual(at(written), ["bold: bold ", "bold: both", "italic: both", "code: a<b", "italic: it", "pre: 1 < 2", "blockquote: quoted"]);
   assert.equal(render(card([{ kind: "text", inlines: [{ text: "  \n a \n" }] }])).text, "a");
+  assert.deepEqual(at(render(card([{ kind: "code", text: "-a\n+b", language: "diff", folded: true }]))), ["expandable_blockquote: -a\n+b"]);
+  for (const [type, width, height, bytes, wanted] of [
+    ["image/png", 2_560, 1_440, 1_000, true],
+    ["image/webp", 100, 2_000, 1_000, true],
+    ["image/png", 2_561, 1_440, 1_000, false],
+    ["image/png", 99, 2_000, 1_000, false],
+    ["image/png", 100, 100, 10_000_001, false],
+    ["image/gif", 100, 100, 1_000, false],
+    ["image/png", 0, 100, 1_000, false],
+  ]) {
+    assert.equal(isPhoto({ type, width, height }, bytes), wanted, `${type} ${width}×${height}`);
+  }
   const long = card([{ kind: "text", inlines: [{ text: "x".repeat(4_096) }] }]);
   assert.ok(limits.fits(long));
   long.blocks.push({ kind: "code", text: "👩‍💻".repeat(50) });
@@ -157,6 +177,25 @@ test("a card as a message of Telegram", () => {
   assert.ok(render(less).text.endsWith("does not fit here."));
   const mention = render({ blocks: [{ kind: "text", inlines: [{ text: "Ada: look" }] }], rows: [], mentions: ["2"] });
   assert.deepEqual(mention.entities.map(({ type, length, user }) => [type, length, user.id]), [["text_mention", 3, 2]]);
+});
+
+test("each sample fits into a message of each chat, or can only be rejected", () => {
+  for (const [chat, { limits: fits, render: write }, least] of [["Telegram", telegram, 1], ["Slack", slack, 0], ["Discord", discord, 1], ["Matrix", matrix, 0]]) {
+    const cardOf = cardFor(chat, fits);
+    for (const name of Object.keys(SAMPLES)) {
+      const card = cardOf(name);
+      assert.ok(fits.fits(card), `${name} in ${chat}`);
+      assert.ok(card.rows.length > 0, `${name} in ${chat}`);
+      for (const { label } of card.rows.flat()) assert.ok([...label].length <= fits.label, `${label} in ${chat}`);
+      assert.ok(JSON.stringify(write(card)).length > 0);
+    }
+    if (least) assert.deepEqual(cardOf("long").rows.flat().map(({ label }) => label), ["Reject"], chat);
+  }
+  for (const name of Object.keys(SAMPLES)) {
+    assert.ok(discord.render(cardFor("Discord", discord.limits)(name)).content.length <= 2_000, name);
+    const rows = slack.render(cardFor("Slack", slack.limits)(name)).blocks.flatMap(({ elements, type }) => (type === "actions" ? elements : []));
+    for (const { text: label } of rows) assert.ok(label.text.length <= 75, name);
+  }
 });
 
 test("so many at once, and then one each so often", () => {
@@ -210,6 +249,8 @@ test("a card as a message of Matrix", () => {
     assert.ok(content.formatted_body.includes(part), `${part} in ${content.formatted_body}`);
   }
   assert.deepEqual(content["m.mentions"], {});
+  const { formatted_body: folded } = renderMatrix({ blocks: [{ kind: "code", text: "-<a>\n+b", language: "diff", folded: true }], rows: [] });
+  assert.equal(folded, '<details><summary>2 lines</summary><pre><code class="language-diff">-&lt;a&gt;\n+b</code></pre></details>');
   const keys = content[KEYS];
   for (const [said, wanted] of [["1", "o0.0"], ["1️⃣", "o0.0"], ["12", "o0.11"], ["twelfth", "o0.11"], ["<b>yes</b>", "o0.0"], ["send", "d0"], ["Reject", "x"], ["❌", "x"], ["2", undefined], ["", undefined], ["whatever", undefined]]) {
     assert.equal(keyFor(keys, said)?.data, wanted && data(wanted), said);

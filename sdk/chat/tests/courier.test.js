@@ -39,10 +39,16 @@ class Stage {
       paceOfAll: { burst: 1_000, everyMs: 0 },
       post: ({ chat, card }) => answer("post", chat, undefined, card),
       edit: async (chat, ref, card) => void (await answer("edit", chat, ref, card)),
+      attach: ({ chat, above, bytes }) => answer(`attach ${bytes} to ${above}`, chat, undefined, { rows: [] }),
+      detach: async (chat, ref) => void (await answer("detach", chat, ref, { rows: [] })),
     };
     this.courier = new Courier({
       adapter: this.adapter,
       board: this.board,
+      load: async ({ number }) => {
+        if (this.missing) throw this.missing;
+        return `i${number}`;
+      },
       hear: event => this.hear(event),
       report: text => this.reports.push(text),
       fail: error => this.failed.push(error),
@@ -58,8 +64,8 @@ class Stage {
     }
   }
 
-  open(id) {
-    this.hear({ type: "opened", record: record("choice", id, { openedAt: new Date(this.now).toISOString() }) });
+  open(id, sample = "choice") {
+    this.hear({ type: "opened", record: record(sample, id, { openedAt: new Date(this.now).toISOString() }) });
   }
 
   end(id) {
@@ -172,4 +178,38 @@ test("a token that does not count ends it", async () => {
   await stage.pass(300_000);
   assert.deepEqual([stage.failed.map(({ message }) => message), stage.calls.length], [["no"], 1]);
   await stage.courier.stop();
+});
+
+test("images follow their message, and the buttons that allow follow them", async () => {
+  const stage = new Stage();
+  stage.open("p-1", "images");
+  await stage.pass(0);
+  assert.deepEqual(stage.calls.map(({ verb, ref, buttons }) => `${verb} ${ref} ${buttons}`), ["post undefined 1", "attach i1 to 1 undefined 0", "attach i2 to 1 undefined 0", "edit 1 3"]);
+  // Of two images, one has changed.
+  const { images } = record("images", "p-1").question;
+  stage.calls = [];
+  stage.hear({ type: "changed", record: record("images", "p-1", { edition: 1, question: { images: [images[0], { ...images[1], digest: "sha256:09" }] } }) });
+  await stage.pass(0);
+  assert.deepEqual(stage.calls.map(({ verb, ref, buttons }) => `${verb} ${ref} ${buttons}`), ["edit 1 1", "attach i2 to 1 undefined 0", "detach 3 0", "edit 1 3"]);
+});
+
+test("an image that is not taken is tried again where it may be taken then, and never keeps the other messages waiting for long", async () => {
+  const trouble = (kind, retry) => new ChatError(kind, kind, retry);
+  for (const [name, troubles, missing, wanted, reports] of [
+    ["a chat that refuses it", [undefined, trouble("refused")], undefined, ["post 1 at 0", "attach 0 at 0", "edit 1 at 0"], ["an image is not shown: refused"]],
+    ["a bot that may not", [undefined, trouble("forbidden")], undefined, ["post 1 at 0", "attach 0 at 0", "edit 1 at 0"], ["an image is not shown: forbidden"]],
+    ["429", [undefined, trouble("rate", 7_000)], undefined, ["post 1 at 0", "attach 0 at 0", "attach 0 at 7000", "edit 3 at 7000"], []],
+    ["one failure", [undefined, trouble("passing")], undefined, ["post 1 at 0", "attach 0 at 0", "attach 0 at 1000", "edit 3 at 1000"], ["passing"]],
+    ["failures", [undefined, ...[1, 2, 3].map(() => trouble("passing"))], undefined, ["post 1 at 0", "attach 0 at 0", "attach 0 at 1000", "attach 0 at 3000", "edit 1 at 3000"], ["passing", "an image is not shown: passing"]],
+    ["a message that is gone", [undefined, trouble("gone")], undefined, ["post 1 at 0", "attach 0 at 0", "post 1 at 0", "attach 0 at 0", "edit 3 at 0"], []],
+    ["an inbox that has it no more", [], trouble("refused"), ["post 1 at 0", "edit 1 at 0"], ["an image is not shown: refused"]],
+  ]) {
+    const stage = new Stage();
+    stage.troubles = troubles;
+    stage.missing = missing;
+    stage.open("p-1", "image");
+    await stage.pass(300_000);
+    assert.deepEqual(stage.calls.map(({ verb, buttons, at }) => `${verb.split(" ")[0]} ${buttons} at ${at}`), wanted, name);
+    assert.deepEqual(stage.reports, reports, name);
+  }
 });

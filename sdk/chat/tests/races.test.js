@@ -15,7 +15,7 @@ const NAMES = [...Object.keys(SAMPLES), "dangerous", "dangerous", "risky", "acts
 const TEXTS = ["1", "no, because", "Postgres", "8080", "yes", "a text", "1,2"];
 
 /** How often each kind of step is taken: mostly, messages arrive and persons tap. */
-const TURNS = [0, 0, 0, 2, 3, 4, 5, 5, 6, 7, 8, 9, 9, 10, 10, 10, 10, 10, 11, ...Array(16).fill(12), ...Array(16).fill(13)];
+const TURNS = [0, 0, 0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 9, 10, 10, 10, 10, 10, 11, ...Array(16).fill(12), ...Array(16).fill(13)];
 
 /** Numbers that look random, the same for the same seed. */
 function random(seed) {
@@ -28,9 +28,14 @@ function random(seed) {
   };
 }
 
+/** What a decision does. */
+const role = ({ fields: [field] }, { values }) => field.options?.find(({ value }) => value === values[field.name])?.role ?? "";
+
 class Race {
   seen = [];
   samples = new Map();
+  /** By question: what each edition of it has beyond its sample. */
+  editions = new Map();
   deleted = new Map();
   /** What was tapped: by the ID of the tap, the button and what its message said at that moment. */
   taps = new Map();
@@ -49,6 +54,12 @@ class Race {
     this.world.connect();
   }
 
+  /** What a question has at an edition: an image that is another one, or the same. */
+  images(name, variant) {
+    const { images } = SAMPLES[name];
+    return images ? { question: { images: images.map((image, place) => ({ ...image, digest: `sha256:${place ? 0 : variant}${place}` })) } } : {};
+  }
+
   one = list => (list.length ? list[this.pick(list.length)] : undefined);
 
   open(isOver) {
@@ -64,7 +75,10 @@ class Race {
         if (world.questions.size >= 4) return;
         const [name, id] = [this.one(NAMES), `q-${world.questions.size}`];
         this.samples.set(id, name);
-        return world.open(name, id);
+        this.editions.set(id, [this.images(name, 0)]);
+        return world.open(name, id, this.images(name, 0));
+      case 1:
+        return void (world.refusesImages = !this.pick(3));
       case 2:
         return ids.length ? world.settle(this.one(ids), { status: "answered", values: {} }) : undefined;
       case 3:
@@ -72,7 +86,10 @@ class Race {
       case 4: {
         if (!ids.length) return;
         const changed = this.one(ids);
-        return world.change(this.samples.get(changed), changed);
+        const name = this.samples.get(changed);
+        const more = this.images(name, this.pick(3));
+        this.editions.get(changed).push(more);
+        return world.change(name, changed, more);
       }
       case 5:
         return world.reply(user, String(1 + this.pick(8)), this.one(TEXTS), this.one(["room", "other"]));
@@ -83,7 +100,9 @@ class Race {
         const [name, message] = this.one([...world.messages]) ?? [];
         if (!name || !message.slot) return;
         this.deleted.set(message.slot, 1 + (this.deleted.get(message.slot) ?? 0));
-        return void world.messages.delete(name);
+        world.messages.delete(name);
+        // Some chats tell it.
+        return this.pick(2) && world.board.shown(message.slot)?.ref === message.ref ? world.hear({ type: "lost", slot: message.slot }) : undefined;
       }
       case 8:
         return world.pass([1_000, 61_000, 700_000][this.pick(3)]);
@@ -149,17 +168,22 @@ class Race {
   /** What is dangerous was allowed by a tap in a second message that had the whole text (I12). */
   checkAllowed(id, decision, act, where) {
     const question = SAMPLES[this.samples.get(id)];
+    // Whatever has images is answered where all of them are.
+    for (const { digest } of this.editions.get(id)[decision.seen].question?.images ?? []) {
+      const isThere = this.world.images.some(one => one.id === id && one.chat === act.chat && one.digest === digest);
+      assert.ok(isThere || role(question, decision).startsWith("reject"), `answered without its image ${digest}: ${where}`);
+    }
     const [field] = question.fields;
     const option = field.options?.find(({ value }) => value === decision.values[field.name]);
-    const role = option?.role ?? "";
+    const does = role(question, decision);
     if (question.purpose !== "permission" && !question.dangerous) return;
-    if (role.startsWith("reject")) return;
+    if (does.startsWith("reject")) return;
     const tapped = this.taps.get(act.id);
     assert.ok(tapped, `allowed without a tap: ${where}`);
-    assert.ok(!["cut", "image", "recording"].includes(this.samples.get(id)), `allowed though it was not shown whole: ${where}`);
+    assert.ok(!["cut", "recording"].includes(this.samples.get(id)), `allowed though it was not shown whole: ${where}`);
     assert.equal(readData(tapped.button.data).key, keyOf(id), where);
     const isOneTap = question.risk === "plain" || (question.risk === "acts" && this.world.policy.oneTap === "acts");
-    if (isOneTap && role === "allow_once") return;
+    if (isOneTap && does === "allow_once") return;
     assert.equal(readSlot(tapped.button.slot).kind, "second", `allowed in one step: ${where}`);
     for (const words of [question.subject?.command, question.riskReason, ...(option?.grants ?? [])]) {
       if (words) assert.ok(tapped.said.includes(words), `allowed without ${words}: ${where}`);

@@ -25,6 +25,7 @@ function play(world, line) {
   const args = (words ?? "").match(/\{.*\}|\S+/g) ?? [];
   if (count) return world.pass(count * UNITS[unit]);
   if (line === "restart") return world.restart();
+  if (/^chat> (refuses|takes) images$/.test(line)) return void (world.refusesImages = line.includes("refuses"));
   if (line === "connect") return world.connect();
   if (verb === "taps") return world.tapLabel(USERS[user], rest);
   if (verb === "again") return world.tap(USERS[user], world.last);
@@ -32,7 +33,7 @@ function play(world, line) {
   if (verb === "fills") return world.fill(USERS[user], JSON.parse(rest));
   if (verb === "deletes") return void world.messages.delete(`room#${rest}`);
   if (act === "opens") return world.open(args[0], args[1], args[2] ? JSON.parse(args[2]) : {});
-  if (act === "changes") return world.change(args[0], args[1]);
+  if (act === "changes") return world.change(args[0], args[1], args[2] ? JSON.parse(args[2]) : {});
   if (act === "answers") return world.settle(args[0], { status: "answered", values: JSON.parse(args[1]) }, { responder: args[2] });
   if (act === "forgets") return void world.questions.delete(args[0]);
   if (act === "silently") return world.settle(args[0], { status: "rejected", reason: args[1] }, { responder: "bridge" }, undefined, false);

@@ -22,8 +22,9 @@ export const policy = (more = {}) => ({
 });
 
 /** Shows a message as lines. */
-export function draw({ blocks, rows, file }) {
-  const text = plain(blocks).split("\n").map(line => `| ${line}`.trimEnd());
+export function draw({ blocks, rows, file, image }) {
+  const mark = image ? "(image) " : "| ";
+  const text = blocks.flatMap(block => plain([block]).split("\n").map(line => `${block.folded ? "> " : mark}${line}`.trimEnd()));
   const buttons = rows.map(row => row.map(({ label }) => `[${label}]`).join(" "));
   return [...text, ...(file ? [`(file ${file.name}, ${file.text.length} characters)`] : []), ...buttons];
 }
@@ -42,6 +43,8 @@ export class World {
   /** Messages that are to be brought up to date. */
   waiting = new Set();
   isInstant = true;
+  /** Which images came into which chat. */
+  images = [];
   #acts = 0;
   #refs = 0;
 
@@ -120,6 +123,11 @@ export class World {
     const { chat } = readSlot(slot);
     const digest = digestOf(card);
     if (shown?.digest === digest) return this.hear({ type: "shown", slot, ...shown });
+    if (shown && !card.image && readSlot(slot).kind === "image") return this.detach(chat, shown.ref, slot);
+    if (card.image && this.refusesImages) {
+      this.say("  chat refuses an image");
+      return this.hear({ type: "refused", slot });
+    }
     if (shown && !this.messages.has(`${chat}#${shown.ref}`)) return this.hear({ type: "lost", slot });
     const ref = shown?.ref ?? String(++this.#refs);
     this.write(chat, ref, card, slot);
@@ -127,9 +135,17 @@ export class World {
     this.waiting.add(slot);
   }
 
+  /** An image that is no part of its question any more is taken away. */
+  detach(chat, ref, slot) {
+    this.messages.delete(`${chat}#${ref}`);
+    this.say(`  ${chat}#${ref} gone`);
+    this.hear({ type: "lost", slot });
+  }
+
   write(chat, ref, card, slot) {
     const name = `${chat}#${ref}`;
     const before = this.messages.get(name);
+    if (card.image) this.images.push({ chat, ...card.image });
     this.messages.set(name, { chat, ref, card, slot: slot ?? before?.slot });
     this.say(`  ${name} ${before ? "now" : "new"}`);
     for (const line of draw(card)) this.say(`    ${line}`);
@@ -162,9 +178,9 @@ export class World {
     this.hear({ type: "opened", record: opened });
   }
 
-  change(sample, id) {
+  change(sample, id, more = {}) {
     const found = this.questions.get(id);
-    found.record = record(sample, id, { openedAt: found.record.openedAt, edition: (found.record.edition ?? 0) + 1 });
+    found.record = record(sample, id, { openedAt: found.record.openedAt, edition: (found.record.edition ?? 0) + 1, ...more });
     this.hear({ type: "changed", record: found.record });
   }
 
@@ -215,3 +231,10 @@ export class World {
     this.now = end;
   }
 }
+
+/** Returns what writes the card of a sample for a chat. */
+export const cardFor = (chat, limits) => (name, question = {}) => {
+  const world = new World(policy({ chat }), limits);
+  world.open(name, "q-1", { question });
+  return [...world.messages.values()][0].card;
+};

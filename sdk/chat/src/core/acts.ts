@@ -22,7 +22,7 @@ export interface Hand {
   show(entry: Entry): Effect[];
 }
 
-type Doing = Extract<BoardEvent, { type: "tap" | "reply" | "filled" | "decided" }>;
+export type Doing = Extract<BoardEvent, { type: "tap" | "reply" | "filled" | "decided" }>;
 
 const OVER = "Too late: this question is over.";
 const CHANGED = "This has changed since: read it again.";

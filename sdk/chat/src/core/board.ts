@@ -3,10 +3,11 @@
 
 import type { Outcome, QuestionRecord, Settlement } from "@askbridge/client";
 
-import { acts, type Hand } from "./acts.js";
+import { acts, type Doing, type Hand } from "./acts.js";
 import { type Card, digestOf, type Limits } from "./card.js";
 import { type Entry, type Kept, keyOf, readSlot, slotOf } from "./entry.js";
 import type { BoardEvent, Effect } from "./events.js";
+import { imageCards, outdatedCard } from "./images.js";
 import { disclosureOf, type Policy, quietFor } from "./policy.js";
 import { escalationCard, questionCard, type Scene, secondCard } from "./view.js";
 import { ending } from "./words.js";
@@ -26,18 +27,16 @@ const ACTS = 500;
 export class Board {
   readonly #entries = new Map<string, Entry>();
   readonly #acts = new Set<string>();
-  readonly #scene: Scene;
   /** Whether all that is open is known. */
   #isKnown = false;
 
   /** `minuteOf` returns the minute of the day, where the bot runs. */
   constructor(
     private readonly policy: Policy,
-    limits: Limits,
+    private readonly limits: Limits,
     private readonly minuteOf: (time: number) => number,
     state?: BoardState,
   ) {
-    this.#scene = { policy, limits };
     for (const kept of state?.questions ?? []) this.#entries.set(keyOf(kept.id), { ...kept, key: keyOf(kept.id) });
     for (const id of state?.acts ?? []) this.#acts.add(id);
   }
@@ -66,7 +65,7 @@ export class Board {
       case "time":
         return [...this.#entries.values()].flatMap(entry => this.#time(entry, now));
       default:
-        return acts(event, this.#hand(now));
+        return acts(event, this.#hand(now, chatOf(event)));
     }
   }
 
@@ -78,10 +77,26 @@ export class Board {
     const isThere = slot in entry.slots;
     // Before the inbox has told what became of it, nothing new is said.
     if ((!entry.record && !entry.isForgotten) || entry.isDone) return undefined;
-    if (kind === "second") return isThere || (entry.second?.chat === chat && entry.over === undefined) ? secondCard(entry, chat, this.#scene) : undefined;
-    if (kind === "escalation") return isThere || (entry.escalatedAt !== undefined && entry.over === undefined) ? escalationCard(entry, this.#scene) : undefined;
-    return isThere || (entry.isDue && entry.over === undefined) ? questionCard(entry, this.#scene) : undefined;
+    const scene = this.#scene(chat);
+    if (kind === "image") return this.#imageCard(entry, slot, chat);
+    if (kind === "second") return isThere || (entry.second?.chat === chat && entry.over === undefined) ? secondCard(entry, scene) : undefined;
+    if (kind === "escalation") return isThere || (entry.escalatedAt !== undefined && entry.over === undefined) ? escalationCard(entry, scene) : undefined;
+    return isThere || (entry.isDue && entry.over === undefined) ? questionCard(entry, scene) : undefined;
   }
+
+  #scene = (chat: string): Scene => ({ policy: this.policy, limits: this.limits, chat });
+
+  /** An image follows the message of its question, and stays where it is when the question ends. */
+  #imageCard(entry: Entry, slot: string, chat: string): Card | undefined {
+    if (entry.over !== undefined) return undefined;
+    const { key, slots, unsent } = entry;
+    const card = this.#isShowable(entry) ? imageCards(entry, chat).get(slot) : undefined;
+    if (!card) return slot in slots ? outdatedCard : undefined;
+    return slotOf(key, "question", chat) in slots && !unsent?.has(slot) ? card : undefined;
+  }
+
+  /** Whether images of a question may leave the machine. */
+  #isShowable = ({ record, isRefused }: Entry): boolean => !!record && !isRefused && disclosureOf(this.policy, record) === "all";
 
   /** Returns the message that is there. */
   shown(slot: string): { ref: string; digest: string } | undefined {
@@ -142,10 +157,10 @@ export class Board {
     return [...this.#entries.values()].filter(entry => entry.over === undefined).length;
   }
 
-  #hand(now: number): Hand {
+  #hand(now: number, chat: string): Hand {
     return {
       now,
-      scene: this.#scene,
+      scene: this.#scene(chat),
       isKnown: this.#isKnown,
       find: key => this.#entries.get(key),
       findByMessage: (chat, ref) => {
@@ -183,6 +198,7 @@ export class Board {
     }
     if (!entry.record) Object.assign(entry, { draft: { ...defaults(record), ...entry.draft } });
     entry.record = record;
+    delete entry.unsent;
     return [...this.#time(entry, now), ...this.#show(entry)];
   }
 
@@ -232,7 +248,8 @@ export class Board {
   #shown(slot: string, ref: string, digest: string): Effect[] {
     const { key, kind, chat } = readSlot(slot);
     const entry = this.#entries.get(key);
-    if (!entry) return [{ do: "clear", chat, ref }];
+    if (!entry) return kind === "image" ? [] : [{ do: "clear", chat, ref }];
+    const isNew = !(slot in entry.slots);
     entry.slots[slot] = { ref, digest };
     if (kind === "second" && !entry.second && this.#isShown(slot)) {
       // The next second step is a message of its own.
@@ -243,7 +260,13 @@ export class Board {
       entry.isDone = true;
       delete entry.record;
     }
-    return [];
+    if (!isNew || entry.over !== undefined) return [];
+    // Images follow the message of their question, and the buttons follow the images.
+    return kind === "question" ? this.#showImages(entry, chat) : kind === "image" ? [{ do: "show", slot: slotOf(key, "question", chat) }] : [];
+  }
+
+  #showImages(entry: Entry, chat: string): Effect[] {
+    return this.#isShowable(entry) ? [...imageCards(entry, chat).keys()].map(slot => ({ do: "show", slot })) : [];
   }
 
   /** Whether a message shows what it shall show. */
@@ -254,20 +277,28 @@ export class Board {
 
   /** A message is gone. An open question gets another one: nobody may miss it. */
   #lost(slot: string): Effect[] {
-    const { key, kind } = readSlot(slot);
+    const { key, kind, chat } = readSlot(slot);
     const entry = this.#entries.get(key);
     if (!entry) return [];
     delete entry.slots[slot];
     entry.losses = (entry.losses ?? 0) + 1;
     if (kind === "second") delete entry.second;
+    if (kind === "question") dropImages(entry, chat);
     this.#forgetUnseen(entry);
-    return entry.over === undefined ? [{ do: "show", slot }] : [];
+    if (entry.over !== undefined) return [];
+    const question = slotOf(key, "question", chat);
+    // Without the image, its question has no buttons that allow.
+    return kind === "image" ? [{ do: "show", slot: question }, { do: "show", slot }] : [{ do: "show", slot }];
   }
 
   #refused(slot: string): Effect[] {
-    const { key, kind } = readSlot(slot);
+    const { key, kind, chat } = readSlot(slot);
     const entry = this.#entries.get(key);
     if (!entry || entry.isRefused) return [];
+    if (kind === "image") {
+      (entry.unsent ??= new Set()).add(slot);
+      return [{ do: "show", slot: slotOf(key, "question", chat) }];
+    }
     entry.isRefused = true;
     if (kind === "second") delete entry.second;
     return this.#show(entry);
@@ -325,7 +356,8 @@ export class Board {
       if (there) wanted.push(slotOf(key, "question", there));
       wanted.push(slotOf(key, "escalation", there ?? chats[0]!));
     }
-    return [...new Set([...wanted, ...Object.keys(slots)])];
+    const images = this.#isShowable(entry) ? wanted.filter(slot => readSlot(slot).kind === "question").flatMap(slot => [...imageCards(entry, readSlot(slot).chat).keys()]) : [];
+    return [...new Set([...wanted, ...images, ...Object.keys(slots)])];
   }
 
   /** Forgets the oldest that are over. */
@@ -335,8 +367,19 @@ export class Board {
   }
 }
 
+/** The chat in which a person did something. */
+const chatOf = (event: Doing): string => (event.type === "tap" ? event.tap : event.type === "reply" ? event.reply : event.type === "filled" ? event.filled : event.act).chat;
+
+/** Forgets the images beside a message that is gone: they are no more, or would stand alone. */
+function dropImages({ slots }: Entry, chat: string): void {
+  for (const slot of Object.keys(slots)) {
+    const { kind, chat: there } = readSlot(slot);
+    if (kind === "image" && there === chat) delete slots[slot];
+  }
+}
+
 /** Returns what is kept of a question: nothing that the inbox tells again. */
-const keptOf = ({ key: _, record: __, note: ___, sending: ____, isForgotten: _____, isRefused: ______, posting: _______, ...kept }: Entry): Kept => kept;
+const keptOf = ({ key: _, record: __, note: ___, sending: ____, isForgotten: _____, isRefused: ______, posting: _______, unsent: ________, ...kept }: Entry): Kept => kept;
 
 /** Returns the choices that a question has from the beginning, where several can be chosen. */
 function defaults({ question }: QuestionRecord): Entry["draft"] {

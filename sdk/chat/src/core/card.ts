@@ -11,10 +11,13 @@ export interface Inline {
   code?: true;
 }
 
-/** Text of a paragraph, of an entry of a list, or of a quotation; or code, which keeps its lines and spaces. */
+/**
+ * Text of a paragraph, of an entry of a list, or of a quotation; or code, which keeps its lines and spaces, and is folded where
+ * a chat can: the person opens it.
+ */
 export type Block =
   | { kind: "text"; inlines: Inline[]; marker?: string; depth?: number; quote?: true }
-  | { kind: "code"; text: string; language?: string };
+  | { kind: "code"; text: string; language?: string; folded?: true };
 
 /** A button. `data` comes back with the tap; it has at most 64 bytes. */
 export interface Button {
@@ -22,6 +25,20 @@ export interface Button {
   label: string;
   /** What it does: allows or sends, or rejects or may do harm. */
   style?: "good" | "bad";
+}
+
+/** An image of a question, whose data the inbox has. */
+export interface CardImage {
+  /** The question, and the number of the image in it. */
+  id: string;
+  number: number;
+  /** The SHA-256 of the data. */
+  digest: string;
+  /** The name of the file, and its MIME type. */
+  name: string;
+  type: string;
+  width: number;
+  height: number;
 }
 
 /** A message of the bot. */
@@ -32,6 +49,8 @@ export interface Card {
   takesText?: boolean;
   /** A change that is too long for the message, as a file beside it. */
   file?: { name: string; text: string };
+  /** The image that this message is. Its blocks are what is said of it. */
+  image?: CardImage;
   /** Persons who shall be told of this message, by their IDs. */
   mentions?: string[];
 }

@@ -4,6 +4,7 @@ import type { QuestionBody, QuestionRecord, Subject } from "@askbridge/client";
 
 import { type Block, bold, code, cut, printable, printableLine, text } from "./card.js";
 import { choicesOf } from "./fields.js";
+import { type Absent, absence, captionOf } from "./images.js";
 import { markdown } from "./markdown.js";
 import { machineOf } from "./policy.js";
 
@@ -11,6 +12,8 @@ import { machineOf } from "./policy.js";
 const NAME = 60;
 const HEADLINE = 200;
 const SHORT_LABEL = 30;
+/** From so many lines on, a change is folded: it would fill the screen of a phone. */
+const FOLDED = 16;
 
 /** What is said of a question, and whether that is all that an answer would permit. */
 export interface Description {
@@ -37,8 +40,8 @@ export function headline({ title, message, fields }: QuestionBody): string {
   return cut(printableLine(words.trim().replace(/\s*\n\s*/g, " ")), HEADLINE);
 }
 
-/** Says everything of a question that its responder has to know. */
-export function describe(record: QuestionRecord): Description {
+/** Says everything of a question that its responder has to know. `absent` says which of its images the chat lacks. */
+export function describe(record: QuestionRecord, absent: Absent): Description {
   const { question } = record;
   const blocks: Block[] = [];
   let isWhole = !question.fields.some(field => field.kind === "unknown");
@@ -54,9 +57,8 @@ export function describe(record: QuestionRecord): Description {
   }
   for (const { url, host } of question.links ?? []) blocks.push(text(`Page to open (${printableLine(host)}): `, code(printableLine(url))));
   for (const line of question.unshown ?? []) blocks.push(text({ text: `${printableLine(line)}.`, italic: true }));
-  const images = question.images?.length ?? 0;
-  if (images) blocks.push(text({ text: images === 1 ? "1 image is not shown here." : `${images} images are not shown here.`, italic: true }));
-  isWhole &&= !question.unshown?.length && !images;
+  blocks.push(...(question.images ?? []).map((image, place) => text(captionOf(image, place + 1))), ...absence(absent));
+  isWhole &&= !question.unshown?.length && !absent.coming && !absent.missing;
   if (question.purpose === "permission" ? question.risk !== "plain" : question.dangerous) blocks.push(risk(question));
   return { blocks, isWhole: isWhole && !blocks.some(isCut) };
 }
@@ -88,7 +90,7 @@ function describeSubject(subject: Subject, asked: string): Description {
     ...line("Plan", subject.planFile),
     ...lines("File", subject.diffs?.length ? [] : subject.locations),
     ...changes(subject),
-    ...block(patch, "diff"),
+    ...(patch ? [change(patch)] : []),
     ...(content && content !== description ? [text(printable(content))] : []),
     ...(subject.inputSaysMore || (!command && !plan && !subject.diffs?.length && !patch) ? block(rawInput, "json") : []),
     ...lines("It also allows", subject.grants),
@@ -98,13 +100,19 @@ function describeSubject(subject: Subject, asked: string): Description {
   return { blocks, isWhole: !subject.planFile || !!plan };
 }
 
+/** Returns a change as a block. A long one is folded. */
+function change(words: string): Block {
+  const shown = printable(words);
+  return { kind: "code", text: shown, language: "diff", ...(shown.split("\n").length >= FOLDED && { folded: true }) };
+}
+
 /** Returns the changes of files, as in a patch. */
 function changes({ diffs = [] }: Subject): Block[] {
   return diffs.flatMap(diff => {
     const note = diff.old === undefined ? "New file" : diff.replaces ? "Replaces the whole of" : "Change of";
     return [
       text(`${note} `, code(printable(diff.path)), ` from line ${diff.line}`),
-      { kind: "code" as const, text: printable(diffText(diff.old, diff.new)), language: "diff" },
+      change(diffText(diff.old, diff.new)),
     ];
   });
 }

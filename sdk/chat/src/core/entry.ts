@@ -50,22 +50,29 @@ export interface Entry extends Kept {
   isForgotten?: true;
   /** Whether the chat refused a message about it as too long. */
   isRefused?: true;
+  /** The images that a chat did not take, by their slots. A bot that starts again tries again. */
+  unsent?: Set<string>;
 }
 
 /** Returns the short name that buttons have for a question: 72 bits, so that no two of a user's questions share one. */
 export const keyOf = (id: string): string => createHash("sha256").update(id).digest("base64url").slice(0, 12);
 
-/** The messages of a question: the question itself, the second step, and that somebody is told. */
-export type SlotKind = "question" | "second" | "escalation";
-const MARKS: Record<SlotKind, string> = { question: "@", second: "!", escalation: "^" };
+/** The messages of a question: the question itself, the second step, that somebody is told, and each image. */
+export type SlotKind = "question" | "second" | "escalation" | "image";
+const MARKS: Record<SlotKind, string> = { question: "@", second: "!", escalation: "^", image: "%" };
+/** How many characters of its digest an image has in its slot. */
+const DIGEST = 12;
 
-/** Returns the name of a message in a chat. */
-export const slotOf = (key: string, kind: SlotKind, chat: string): string => key + MARKS[kind] + chat;
+/** Returns the name of a message in a chat; that of an image has the digest of its card. */
+export const slotOf = (key: string, kind: SlotKind, chat: string, digest = ""): string => key + MARKS[kind] + digest.slice(0, DIGEST) + chat;
+
+/** Whether it is the name of a message, and not an ID that a chat has for one. */
+export const isSlot = (name: string): boolean => Object.values(MARKS).includes(name[12] ?? "");
 
 /** Takes the name of a message apart. */
 export function readSlot(slot: string): { key: string; kind: SlotKind; chat: string } {
   const kind = (Object.keys(MARKS) as SlotKind[]).find(one => MARKS[one] === slot[12]) ?? "question";
-  return { key: slot.slice(0, 12), kind, chat: slot.slice(13) };
+  return { key: slot.slice(0, 12), kind, chat: slot.slice(kind === "image" ? 13 + DIGEST : 13) };
 }
 
 /** Returns the data of a button: the question, the edition that the person sees, and what the button does. */

@@ -6,6 +6,7 @@ import { type Block, bold, type Button, type Card, cut, cutToFit, type Limits, p
 import { changeFile, describe, elsewhere, headline, isListed, listed, waits } from "./describe.js";
 import { dataOf, type Entry } from "./entry.js";
 import { choicesOf, formFieldOf, hintFor, type Choice } from "./fields.js";
+import { type Absent, absentIn, NONE_ABSENT } from "./images.js";
 import { markdown } from "./markdown.js";
 import { type Disclosure, disclosureOf, type Policy } from "./policy.js";
 import { shownValue } from "./words.js";
@@ -13,8 +14,9 @@ import { shownValue } from "./words.js";
 /** The most buttons of a message besides those of the options: Send, a form, Skip, Reject, and who answers. */
 const OTHER_BUTTONS = 5;
 
-/** What the views need besides the entry. */
+/** What the views need besides the entry. `chat` is the one that the message is in. */
 export interface Scene {
+  chat: string;
   policy: Policy;
   limits: Limits;
 }
@@ -26,7 +28,8 @@ export function questionCard(entry: Entry, scene: Scene): Card {
   const disclosure = entry.isRefused ? "none" : disclosureOf(scene.policy, record);
   if (entry.over !== undefined) return overCard(record, entry.over, disclosure, scene);
   if (disclosure !== "all") return curtCard(entry, record, disclosure, scene);
-  const { card, isWhole } = fullCard(entry, record, scene);
+  const { card: bare, isWhole } = fullCard(entry, record, scene);
+  const card = { ...bare, blocks: [...bare.blocks, ...status(entry, scene)] };
   if (isWhole && scene.limits.fits(card)) return card;
   return rejectableCard(entry, record, scene);
 }
@@ -41,15 +44,27 @@ function curtCard(entry: Entry, record: QuestionRecord, disclosure: Disclosure, 
 
 /** Returns a message that has less than the whole question: it can be rejected, and nothing else. */
 function rejectableCard(entry: Entry, record: QuestionRecord, scene: Scene): Card {
-  const end = [text(bold("This is too long to be answered here, or not all of it can be shown. "), ...elsewhere(record)), ...status(entry, scene)];
+  const waitsForImages = isComing(entry, record, scene);
+  const why = waitsForImages
+    ? text({ text: "It can be answered here then.", italic: true })
+    : text(bold("This is too long to be answered here, or not all of it can be shown. "), ...elsewhere(record));
+  const end = [why, ...status(entry, scene)];
   const row = [rejectButton(entry)];
   const { blocks } = fullCard(entry, record, scene).card;
   const rows = [row, claimRow(entry, scene)].filter(one => one.length);
   const withEnd = (body: Block[]): Card => ({ blocks: [...body, ...end], rows });
   const limits: Limits = { ...scene.limits, fits: card => scene.limits.fits(withEnd(card.blocks)) };
   const body = limits.fits({ blocks, rows }) ? blocks : cutToFit({ blocks, rows }, limits).blocks;
-  const file = changeFile(record);
+  const file = waitsForImages ? undefined : changeFile(record);
   return { ...withEnd(body), ...(file && { file }) };
+}
+
+/** Whether a question lacks nothing but images that are on their way. */
+function isComing(entry: Entry, record: QuestionRecord, scene: Scene): boolean {
+  const { coming, missing } = absentIn(entry, scene.chat);
+  if (!coming || missing) return false;
+  const { card, isWhole } = fullCard(entry, record, scene, NONE_ABSENT);
+  return isWhole && scene.limits.fits(card);
 }
 
 /** Returns the message of a question that is over. */
@@ -57,7 +72,7 @@ function overCard(record: QuestionRecord, over: string, disclosure: Disclosure, 
   const end = text(bold(over));
   const body = [waits(record)];
   if (disclosure === "title") body.push(text(headline(record.question)));
-  if (disclosure === "all") body.push(...describe(record).blocks, ...labels(record));
+  if (disclosure === "all") body.push(...describe(record, NONE_ABSENT).blocks, ...labels(record));
   const card = { blocks: [...body, end], rows: [] };
   if (limits.fits(card)) return card;
   const withEnd: Limits = { ...limits, fits: one => limits.fits({ ...one, blocks: [...one.blocks, end] }) };
@@ -69,19 +84,18 @@ function labels({ question }: QuestionRecord): Block[] {
   return question.fields.filter(field => field.label !== question.message).flatMap(field => markdown(field.label));
 }
 
-/** Returns the whole question with its buttons, and whether all that an answer would permit is in it. */
-function fullCard(entry: Entry, record: QuestionRecord, scene: Scene): { card: Card; isWhole: boolean } {
+/** Returns the whole question with its buttons, but for its status, and whether all that an answer would permit is in it. */
+function fullCard(entry: Entry, record: QuestionRecord, scene: Scene, absent: Absent = absentIn(entry, scene.chat)): { card: Card; isWhole: boolean } {
   const { fields } = record.question;
-  const about = describe(record);
+  const about = describe(record, absent);
   const blocks = [waits(record), ...about.blocks];
   const field = fields[entry.at];
   if (fields.some(one => one.secret)) {
-    blocks.push(...labels(record), text("A secret is not for a chat. ", ...elsewhere(record)), ...status(entry, scene));
+    blocks.push(...labels(record), text("A secret is not for a chat. ", ...elsewhere(record)));
     return { card: { blocks, rows: [[rejectButton(entry)]] }, isWhole: true };
   }
   if (fields.length > 1) blocks.push(...progress(entry, record));
   if (field) blocks.push(...fieldBlocks(field, record.question, scene));
-  blocks.push(...status(entry, scene));
   const takesText = !!field && record.question.purpose !== "permission";
   const rows = [...(field ? fieldRows(entry, field, scene) : reviewRows(entry)), endRow(entry, record, scene), claimRow(entry, scene)];
   return { card: { blocks, rows: rows.filter(row => row.length), takesText }, isWhole: about.isWhole };
@@ -212,16 +226,16 @@ export function choiceOf({ record }: Entry, act: string): Choice | undefined {
 
 /** Whether the second message has room for the whole text. */
 export const secondFits = (entry: Entry, act: string, scene: Scene): boolean =>
-  describe(entry.record!).isWhole && scene.limits.fits(secondCardOf(entry, act, scene));
+  describe(entry.record!, absentIn(entry, scene.chat)).isWhole && scene.limits.fits(secondCardOf(entry, act, scene));
 
 /** Returns the message of the second step; one without buttons once the step is over. */
-export function secondCard(entry: Entry, chat: string, scene: Scene): Card {
+export function secondCard(entry: Entry, scene: Scene): Card {
   const { second, over, record } = entry;
-  if (over === undefined && second?.chat === chat && record) return secondCardOf(entry, second.act, scene);
+  if (over === undefined && second?.chat === scene.chat && record) return secondCardOf(entry, second.act, scene);
   return { blocks: [text({ text: over === undefined ? "Nothing was decided by this." : "It is over: see above.", italic: true })], rows: [] };
 }
 
-function secondCardOf(entry: Entry, act: string, { limits }: Scene): Card {
+function secondCardOf(entry: Entry, act: string, { chat, limits }: Scene): Card {
   const record = entry.record!;
   const choice = choiceOf(entry, act);
   const label = choice ? printableLine(choice.label) : "Send";
@@ -236,13 +250,20 @@ function secondCardOf(entry: Entry, act: string, { limits }: Scene): Card {
   });
   const blocks = [
     text(bold(isPermission ? `${label}? Read all of it first.` : "Send this? Read all of it first.")),
-    ...describe(record).blocks,
+    ...describe(record, absentIn(entry, chat)).blocks.map(unfolded),
     ...answers,
     ...(choice?.option?.description ? [text(`${label}: ${printableLine(choice.option.description)}`)] : []),
     ...grants.map(grant => text(`It also allows: ${printableLine(grant)}`)),
   ];
   const yes: Button = { data: dataOf(entry, `!${act}`), label: cut(`Yes: ${label}`, limits.label), style: "bad" };
   return { blocks, rows: [[yes], [{ data: dataOf(entry, "b"), label: "Back" }]] };
+}
+
+/** All of it is read before the second tap. */
+function unfolded(block: Block): Block {
+  if (block.kind === "text") return block;
+  const { folded: _, ...open } = block;
+  return open;
 }
 
 /** Returns the message that tells somebody else of a question. */

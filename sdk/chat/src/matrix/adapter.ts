@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 
-import { type Act, type Adapter, ChatError, type Finding, type Heard, type Pace, type Post } from "../adapter.js";
+import { type Act, type Adapter, ChatError, type Finding, type Heard, type Pace, type Picture, type Post } from "../adapter.js";
 import type { Card } from "../core/card.js";
 import { MatrixClient, type MatrixEvent, type Sync } from "./client.js";
 import { edited, escape, type Key, keyFor, KEYS, limits, render } from "./render.js";
@@ -190,9 +190,23 @@ export class Matrix implements Adapter {
 
   async #attach(chat: string, ref: string, { name, text }: { name: string; text: string }, once: string): Promise<void> {
     const bytes = new TextEncoder().encode(text);
-    const { content_uri: url } = await this.#client.call<{ content_uri: string }>("POST", `/_matrix/media/v3/upload?${new URLSearchParams({ filename: name })}`, bytes);
+    const url = await this.#client.upload(name, "text/plain", bytes);
     const file = { msgtype: "m.file", body: name, filename: name, url, info: { mimetype: "text/plain", size: bytes.length } };
     await this.#send(chat, { ...file, "m.mentions": {}, "m.relates_to": { "m.in_reply_to": { event_id: ref } } }, `${once}f`);
+  }
+
+  /** The server takes an event once under its name, so an image that is uploaded again after a kill is still one message. */
+  async attach({ chat, above, once, image, caption, bytes }: Picture): Promise<string> {
+    await this.#lookEncrypted(chat);
+    const { name: filename, type, width, height } = image;
+    const url = await this.#client.upload(filename, type, bytes);
+    const content = { msgtype: "m.image", body: caption, filename, url, info: { mimetype: type, size: bytes.length, w: width, h: height } };
+    const name = createHash("sha256").update(once).digest("base64url");
+    return this.#send(chat, { ...content, "m.mentions": {}, "m.relates_to": { "m.in_reply_to": { event_id: above } } }, name);
+  }
+
+  async detach(chat: string, ref: string): Promise<void> {
+    await this.#client.call("PUT", room(chat, "redact", ref, `d${ref}`), {});
   }
 
   async edit(chat: string, ref: string, card: Card): Promise<void> {

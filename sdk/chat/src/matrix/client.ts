@@ -38,9 +38,8 @@ export class MatrixClient {
   ) {}
 
   /** Sends a request. Throws what the bot knows how to go on from. */
-  async call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  async call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal, type = "application/json"): Promise<T> {
     const isRaw = body instanceof Uint8Array;
-    const type = isRaw ? "text/plain" : "application/json";
     let response: Response;
     try {
       response = await fetch(new URL(path, this.homeserver), {
@@ -57,6 +56,13 @@ export class MatrixClient {
     const json = (await response.json().catch(() => ({}))) as T & Problem;
     if (response.ok) return json;
     throw problemOf(response.status, json);
+  }
+
+  /** Uploads a file. Returns its address. */
+  async upload(filename: string, type: string, bytes: Uint8Array): Promise<string> {
+    const path = `/_matrix/media/v3/upload?${new URLSearchParams({ filename })}`;
+    const { content_uri: url } = await this.call<{ content_uri: string }>("POST", path, bytes, undefined, type);
+    return url;
   }
 
   /** Returns the path of something in a room. */

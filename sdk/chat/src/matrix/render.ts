@@ -83,7 +83,9 @@ function htmlOf(block: Block): string {
   if (block.kind === "code") {
     const language = block.language ? ` class="language-${escape(block.language)}"` : "";
     // Lines of code are lines already.
-    return `<pre><code${language}>${escape(block.text).replaceAll("<br>", "\n")}</code></pre>`;
+    const code = `<pre><code${language}>${escape(block.text).replaceAll("<br>", "\n")}</code></pre>`;
+    // A client that folds nothing shows all of it.
+    return block.folded ? `<details><summary>${block.text.split("\n").length} lines</summary>${code}</details>` : code;
   }
   const words = "&nbsp;&nbsp;".repeat(block.depth ?? 0) + (block.marker ? `${escape(block.marker)} ` : "") + block.inlines.map(htmlOfInline).join("");
   return block.quote ? `<blockquote>${words}</blockquote>` : `<p>${words}</p>`;

@@ -9,7 +9,7 @@
 import { SocketModeClient } from "@slack/socket-mode";
 import { WebClient, type WebClientOptions } from "@slack/web-api";
 
-import { type Act, type Adapter, ChatError, type Finding, type Form, type Heard, type Pace, type Post } from "../adapter.js";
+import { type Act, type Adapter, ChatError, type Finding, type Form, type Heard, type Pace, type Picture, type Post } from "../adapter.js";
 import { type Card, cut } from "../core/card.js";
 import { chatError, UNCHANGED } from "./errors.js";
 import { modal } from "./form.js";
@@ -137,16 +137,26 @@ export class Slack implements Adapter {
     const posted = inThread ?? (await attempt(() => this.#web.chat.postMessage(message)));
     const ref = posted.ts!;
     // The message is there: without its file, it still says what it has to.
-    if (card.file) await this.#attach(chat, ref, card.file).catch(() => {});
+    if (card.file) await this.#upload(chat, ref, { filename: card.file.name, title: card.file.name }, Buffer.from(card.file.text)).catch(() => {});
     return ref;
   }
 
-  async #attach(channel: string, ref: string, { name, text }: { name: string; text: string }): Promise<void> {
-    const bytes = Buffer.from(text);
-    const { upload_url: url, file_id: id } = await this.#web.files.getUploadURLExternal({ filename: name, length: bytes.length });
+  /** Shows a file in the thread of a message. */
+  async #upload(channel: string, ref: string, { filename, title }: { filename: string; title: string }, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+    const { upload_url: url, file_id: id } = await this.#web.files.getUploadURLExternal({ filename, length: bytes.length });
     // The address is a secret by itself: no token is sent to it.
-    const { ok } = await fetch(url!, { method: "POST", body: bytes, redirect: "error", signal: AbortSignal.timeout(TIMEOUT) });
-    if (ok) await this.#web.files.completeUploadExternal({ files: [{ id: id!, title: name }], channel_id: channel, thread_ts: ref });
+    const { ok, status } = await fetch(url!, { method: "POST", body: bytes, redirect: "error", signal: AbortSignal.timeout(TIMEOUT) });
+    if (!ok) throw new ChatError(status >= 500 || status === 429 ? "passing" : "refused", `Slack does not take a file (${status})`);
+    await this.#web.files.completeUploadExternal({ files: [{ id: id!, title }], channel_id: channel, thread_ts: ref });
+    return id!;
+  }
+
+  async attach({ chat, above, image, caption, bytes }: Picture): Promise<string> {
+    return attempt(() => this.#upload(chat, above, { filename: image.name, title: caption }, bytes));
+  }
+
+  async detach(_chat: string, ref: string): Promise<void> {
+    await attempt(() => this.#web.files.delete({ file: ref }));
   }
 
   async edit(chat: string, ref: string, card: Card): Promise<void> {
@@ -210,7 +220,7 @@ export class Slack implements Adapter {
 /** What is needed, and what is amiss without it. */
 const SCOPES: [string, string?][] = [
   ["chat:write"],
-  ["files:write", "a change that is too long is not attached as a file"],
+  ["files:write", "images are not shown, so that what has some cannot be allowed there, and a change that is too long is not attached as a file"],
   ["channels:history", "replies in threads of public channels are not read"],
   ["groups:history", "replies in threads of private channels are not read"],
   ["im:history", "replies and “id” in the chat with the bot are not read"],

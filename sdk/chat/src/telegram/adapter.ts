@@ -2,9 +2,9 @@
 
 import { Bot, type Context, GrammyError, HttpError, InputFile } from "grammy";
 
-import { type Act, type Adapter, ChatError, type Finding, type Heard, type Pace, type Post } from "../adapter.js";
+import { type Act, type Adapter, ChatError, type Finding, type Heard, type Pace, type Picture, type Post } from "../adapter.js";
 import type { Card } from "../core/card.js";
-import { keyboard, limits, render } from "./render.js";
+import { isPhoto, keyboard, limits, render } from "./render.js";
 
 export interface TelegramOptions {
   token: string;
@@ -84,6 +84,22 @@ export class Telegram implements Adapter {
     await attempt(() =>
       this.#bot.api.editMessageText(id, Number(ref), text, { entities, reply_markup: keyboard(card), link_preview_options: { is_disabled: true } }),
     );
+  }
+
+  /** A photo where Telegram shows all of it, and a file otherwise, or where it does not take it as a photo. */
+  async attach({ chat, above, image, caption, bytes }: Picture): Promise<string> {
+    const [id, thread] = chat.split("/") as [string, string?];
+    // An image does not stand alone: without the message of its question, that is posted again first.
+    const more = { caption, ...(thread && { message_thread_id: Number(thread) }), reply_parameters: { message_id: Number(above) } };
+    const file = () => new InputFile(bytes, image.name);
+    const asFile = () => attempt(() => this.#bot.api.sendDocument(id, file(), more));
+    const asPhoto = () => attempt(() => this.#bot.api.sendPhoto(id, file(), more)).catch(error => (error.kind === "refused" ? asFile() : Promise.reject(error)));
+    const message = await (isPhoto(image, bytes.length) ? asPhoto() : asFile());
+    return String(message.message_id);
+  }
+
+  async detach(chat: string, ref: string): Promise<void> {
+    await attempt(() => this.#bot.api.deleteMessage(chat.split("/")[0]!, Number(ref)));
   }
 
   async tell({ chat, raw }: Act, text: string): Promise<void> {
@@ -187,7 +203,7 @@ export function chatError(error: unknown): ChatError {
   if (parameters.migrate_to_chat_id !== undefined) return says("forbidden", `the group has another ID since it was made larger: set ${parameters.migrate_to_chat_id} in its place`);
   if (/message is not modified/i.test(description)) return says("gone", UNCHANGED);
   if (/query is too old|QUERY_ID_INVALID/i.test(description)) return says("gone", UNCHANGED);
-  if (/message (to edit|can't be edited)|MESSAGE_ID_INVALID/i.test(description)) return says("gone", "the message was deleted in Telegram");
+  if (/message (to (edit|be replied|delete)|can't be (edited|deleted))|MESSAGE_ID_INVALID/i.test(description)) return says("gone", "the message was deleted in Telegram");
   if (code === 403 || /chat not found|not enough rights|TOPIC_CLOSED|thread not found|have no rights/i.test(description)) {
     return says("forbidden", `the bot may not write in its chat (${description}): add it there, or let the person write /start to it; what waits is posted then`);
   }

@@ -2,7 +2,7 @@
 
 import type { InlineKeyboardMarkup, MessageEntity } from "grammy/types";
 
-import type { Block, Card, Inline, Limits } from "../core/card.js";
+import type { Block, Card, CardImage, Inline, Limits } from "../core/card.js";
 
 /** A message as `sendMessage` takes it. */
 export interface TelegramText {
@@ -14,6 +14,12 @@ export interface TelegramText {
 const TEXT = 4096;
 const ENTITIES = 100;
 const BUTTONS = 100;
+/** What it takes of a photo: bytes, width and height together, and how many times the one may be the other. */
+const PHOTO = 10_000_000;
+const SIDES = 10_000;
+const RATIO = 20;
+/** Telegram makes larger photos smaller, and small letters would be lost. */
+const LARGEST = 2_560;
 
 export const limits: Limits = {
   buttons: BUTTONS,
@@ -44,7 +50,9 @@ function write(out: TelegramText, block: Block): void {
   const begin = out.text.length;
   if (block.kind === "code") {
     out.text += block.text;
-    const { language } = block;
+    const { language, folded } = block;
+    // A quotation cannot have code in it.
+    if (folded) return mark(out, begin, { type: "expandable_blockquote" });
     mark(out, begin, { type: "pre", ...(language && { language }) });
     return;
   }
@@ -63,7 +71,7 @@ function writeInline(out: TelegramText, { text, bold, italic, strike, code }: In
   if (strike) mark(out, begin, { type: "strikethrough" });
 }
 
-type Kind = { type: "pre"; language?: string } | { type: "blockquote" | "code" | "bold" | "italic" | "strikethrough" };
+type Kind = { type: "pre"; language?: string } | { type: "blockquote" | "expandable_blockquote" | "code" | "bold" | "italic" | "strikethrough" };
 
 function mark(out: TelegramText, offset: number, kind: Kind): void {
   const length = out.text.length - offset;
@@ -75,6 +83,12 @@ function mention(out: TelegramText, id: string): void {
   const length = /^[^:]*/.exec(out.text)![0].length;
   const user = { id: Number(id), is_bot: false, first_name: out.text.slice(0, length) };
   if (length > 0 && Number.isSafeInteger(user.id)) out.entities.push({ type: "text_mention", offset: 0, length, user });
+}
+
+/** Whether Telegram takes an image as a photo, and shows all of it. */
+export function isPhoto({ type, width, height }: CardImage, bytes: number): boolean {
+  const [short, long] = [Math.min(width, height), Math.max(width, height)];
+  return type !== "image/gif" && bytes <= PHOTO && short + long <= SIDES && long <= RATIO * short && long <= LARGEST;
 }
 
 /** Returns the buttons of a card. */
