@@ -4,12 +4,15 @@
 import { createServer } from "node:http";
 import { WebSocketServer } from "ws";
 
+import { formOf } from "./multipart.js";
 import { checkTypes } from "./types/check.js";
 
 export const TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAw.GaBcDe.aTokenOfATestOfABot_00000000000000000";
 const id = number => String(100_000_000_000_000_000n + BigInt(number));
 export const ME = id(7);
 export const TEAM = id(50);
+/** A chat with one person. */
+export const ALONE = id(99);
 const GUILD = id(60);
 const APPLICATION = id(8);
 const user = (number, name, more = {}) => ({ id: id(number), username: name, discriminator: "0", global_name: name, avatar: null, ...more });
@@ -18,6 +21,14 @@ export const PEOPLE = { ben: user(1, "ben"), ada: user(2, "ada"), eve: user(9, "
 /** How soon Discord wants the first response, and what the bot may do by its role: see, write, attach and read history. */
 const SOON = 3_000;
 const MAY = String((1 << 10) | (1 << 11) | (1 << 15) | (1 << 16));
+
+/** What the real API says, by what goes wrong. */
+const ERRORS = {
+  busy: [429, 0, "You are being rate limited.", { retry_after: 1, global: false }],
+  down: [502, 0, "Bad Gateway"],
+  refused: [400, 50035, "Invalid Form Body"],
+  out: [403, 50001, "Missing Access"],
+};
 
 const refusal = (status, code, message, more = {}) => Object.assign(new Error(message), { status, body: { code, message, ...more } });
 const need = (isWell, what) => {
@@ -98,11 +109,39 @@ export function read(content) {
   return { text, markup };
 }
 
+/** Takes the files of a request: the list names each of them, and what stays of those that are there. */
+function attach(message, { attachments }, files, makeId) {
+  const named = attachments ?? Object.keys(files).map(key => ({ id: Number(/\d+/.exec(key)) }));
+  need(named.length <= 10, `${named.length} attachments`);
+  need(Object.values(files).reduce((sum, { bytes }) => sum + bytes.length, 0) <= 10 * 1024 * 1024, "files too large");
+  message.attachments = named.map(({ id: name, description = "" }) => {
+    within(description, 0, 1_024, "description");
+    const kept = message.attachments.find(one => one.id === name);
+    const file = files[`files[${name}]`];
+    need(kept || file, `no file ${name}`);
+    return kept ?? { id: makeId(), filename: file.name, content_type: file.type, bytes: file.bytes };
+  });
+}
+
 export class Discord {
+  name = "Discord";
+  kind = "discord";
+  room = TEAM;
+  people = PEOPLE;
+  secrets = TOKEN.split(".").slice(1);
+  words = {
+    down: "Discord has a problem (502); trying again",
+    refused: "Discord does not take a message (50035)",
+    imageRefused: "an image is not shown: Discord does not take a message (50035)",
+    out: "the bot may not see its channel",
+    outDoctor: /problem +the bot may not see its channel: let it see the channel/,
+    revoked: "Discord refuses the token: make a new one",
+    well: /ok +the token is that of @inbox\n.*ok +the bot may write in #team/,
+  };
   token = TOKEN;
   calls = [];
   messages = new Map();
-  modals = [];
+  forms = [];
   /** By channel: `[status, code, message]` of whatever is done there. */
   troubles = new Map();
   /** Responses to give before any other, as `[method and name, error]`. */
@@ -118,7 +157,6 @@ export class Discord {
   identified = 0;
   resumed = 0;
   sent = [];
-  files = [];
   interactions = new Map();
   #session;
   #count = 1_000;
@@ -200,23 +238,24 @@ export class Discord {
   async #serve(request, response) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    const raw = Buffer.concat(chunks).toString();
+    const raw = Buffer.concat(chunks);
     const path = request.url.slice("/api/v10".length);
     const isForm = request.headers["content-type"]?.startsWith("multipart/");
-    const payload = isForm ? /name="payload_json"\r\n(?:[^\r\n]+\r\n)*\r\n([^\r]*)/.exec(raw)[1] : raw;
+    const { fields, files = {} } = isForm ? formOf(request, raw) : {};
+    const payload = fields ? fields.payload_json : raw.toString();
     const body = payload ? JSON.parse(payload) : undefined;
-    const call = { method: request.method, path, body, at: performance.now(), authorization: request.headers.authorization };
+    const call = { method: request.method, path, body, files, at: performance.now(), authorization: request.headers.authorization };
     this.calls.push(call);
     const reply = (status, value, headers = {}) => {
-      response.writeHead(status, { "Content-Type": "application/json", ...headers });
+      response.writeHead(status, { "Content-Type": value === undefined ? "text/html; charset=utf-8" : "application/json", ...headers });
       response.end(value === undefined ? undefined : JSON.stringify(value));
     };
     try {
       const isOpen = /^\/(?:interactions|webhooks)\//.test(path);
       if (!isOpen && request.headers.authorization !== `Bot ${this.token}`) throw refusal(401, 0, "401: Unauthorized");
-      const planned = this.next.findIndex(([name]) => `${request.method} ${path}`.includes(name));
+      const planned = this.next.findIndex(([name]) => `${request.method} ${path}${isForm ? " with files" : ""}`.includes(name));
       if (planned >= 0) throw refusal(...this.next.splice(planned, 1)[0][1]);
-      const [result, headers] = this.#route(call, isForm ? raw : undefined);
+      const [result, headers] = this.#route(call);
       reply(result === undefined ? 204 : 200, result, headers);
     } catch (error) {
       if (!error.status) throw error;
@@ -225,14 +264,15 @@ export class Discord {
     }
   }
 
-  #route({ method, path, body }, form) {
+  #route({ method, path, body, files }) {
     const is = pattern => pattern.exec(`${method} ${path}`);
     let found;
     if (is(/^GET \/users\/@me$/)) return [BOT];
     if (is(/^GET \/applications\/@me$/)) return [{ id: APPLICATION, name: "Inbox", bot: BOT, flags: 0 }];
     if (is(/^GET \/gateway\/bot$/)) return [{ url: `${this.url.replace("http", "ws")}/gateway`, shards: 1, session_start_limit: { total: 1000, remaining: 999, reset_after: 0, max_concurrency: 1 } }];
-    if ((found = is(/^POST \/channels\/(\d+)\/messages$/))) return this.#post(found[1], body, form);
-    if ((found = is(/^PATCH \/channels\/(\d+)\/messages\/(\d+)$/))) return this.#edit(found[1], found[2], body);
+    if ((found = is(/^POST \/channels\/(\d+)\/messages$/))) return this.#post(found[1], body, files);
+    if ((found = is(/^GET \/channels\/\d+\/messages\/(\d+)$/))) return [this.#message(found[1])];
+    if ((found = is(/^PATCH \/channels\/(\d+)\/messages\/(\d+)$/))) return this.#edit(found[1], found[2], body, files);
     if ((found = is(/^GET \/channels\/(\d+)$/))) return [this.#channel(found[1])];
     if (is(/^GET \/guilds\/\d+\/members\/\d+$/)) return [{ user: BOT, roles: [id(61)], joined_at: "", deaf: false, mute: false }];
     if (is(/^GET \/guilds\/\d+\/roles$/)) return [[{ id: GUILD, name: "@everyone", permissions: "0" }, { id: id(61), name: "Inbox", permissions: this.permissions }]];
@@ -266,27 +306,34 @@ export class Discord {
     return { "X-RateLimit-Bucket": name.split(" ")[0], "X-RateLimit-Limit": String(this.limit), "X-RateLimit-Remaining": String(this.limit - bucket.used), "X-RateLimit-Reset-After": String(after) };
   }
 
-  #post(channel, body, form) {
+  #message(ref) {
+    const message = this.messages.get(ref);
+    if (!message) throw refusal(404, 10008, "Unknown Message");
+    return message;
+  }
+
+  #post(channel, body, files) {
     this.#may(channel);
     if (!(lookAt(body) & 4)) throw new Error("the bot lets Discord show what a link leads to");
     const headers = this.#bucket(`post ${channel}`);
     const known = body.enforce_nonce && this.#nonces.get(body.nonce);
     if (known) return [known, headers];
     const { content, components, message_reference: above } = body;
-    const message = { id: this.#id(), channel_id: channel, author: BOT, content, components, type: above ? 19 : 0, edits: 0, ...(above && { message_reference: above }) };
+    const message = { id: this.#id(), channel_id: channel, author: BOT, content, components, type: above ? 19 : 0, edits: 0, attachments: [], ...(above && { message_reference: above }) };
+    attach(message, body, files, this.#id);
     this.messages.set(message.id, message);
-    if (form) this.files.push({ message: message.id, name: /filename="([^"]*)"/.exec(form)[1], text: form });
     this.#nonces.set(body.nonce, message);
     return [message, headers];
   }
 
-  #edit(channel, ref, body) {
+  #edit(channel, ref, body, files) {
     this.#may(channel);
-    const message = this.messages.get(ref);
-    if (!message) throw refusal(404, 10008, "Unknown Message");
-    lookAt(body);
+    const message = this.#message(ref);
+    const { content = message.content, components = message.components } = body;
+    lookAt({ allowed_mentions: { parse: [] }, ...body, content, components });
+    if (body.attachments) attach(message, body, files, this.#id);
     const headers = this.#bucket(`edit ${channel}`);
-    Object.assign(message, { content: body.content, components: body.components, edits: message.edits + 1 });
+    Object.assign(message, { content, components, edits: message.edits + 1 });
     return [message, headers];
   }
 
@@ -296,7 +343,7 @@ export class Discord {
     if (known.response) throw refusal(400, 40060, "Interaction has already been acknowledged.");
     if (body.type === 9) {
       lookAtModal(body.data);
-      this.modals.push({ ...body.data, message: known.data.message });
+      this.forms.push({ ...body.data, message: known.data.message });
     }
     if (body.type === 4) lookAt(body.data);
     if (![4, 6, 9].includes(body.type)) need(false, "type");
@@ -316,8 +363,26 @@ export class Discord {
 
   shown = message => read(message.content).text;
 
+  all = () => [...this.messages.values()];
+  refOf = message => message.id;
+  above = message => message.message_reference?.message_id;
+  times = what => this.calls.filter(({ method, path, files }) => (what === "post" ? method === "POST" && /^\/channels\/\d+\/messages$/.test(path) : method === "PATCH" && Object.keys(files).length)).map(({ at }) => at);
+
+  get images() {
+    return this.all().flatMap(({ id: above, attachments }) => attachments.map(one => ({ ...one, above })));
+  }
+
+  settings = (chats = [TEAM], more = "") =>
+    `text = "all"\n${more}\n[discord]\ntoken = "${TOKEN}"\napi-root = "${this.url}/api"\npace = "0"\nchats = ${JSON.stringify(chats)}\nusers = { "${PEOPLE.ben.id}" = "Ben", "${PEOPLE.ada.id}" = "Ada" }\n`;
+
+  plan = (what, how) => void this.next.push([what === "post" ? `POST /channels/${TEAM}/messages` : "with files", ERRORS[how]]);
+
+  putOut = isOut => void (isOut ? this.troubles.set(TEAM, ERRORS.out) : this.troubles.clear());
+
+  revoke = isRevoked => void (this.token = isRevoked ? "another" : TOKEN);
+
   find(words) {
-    return [...this.messages.values()].filter(message => this.shown(message).includes(words)).pop();
+    return this.all().filter(message => this.shown(message).includes(words)).pop();
   }
 
   #buttons = message => message?.components?.flatMap(row => row.components) ?? [];
@@ -350,7 +415,7 @@ export class Discord {
 
   /** A person fills in the form that the bot opened last. */
   fill(who, values) {
-    const { custom_id, components, message } = this.modals.at(-1);
+    const { custom_id, components, message } = this.forms.at(-1);
     const filled = components.map(({ component: { type, custom_id: name, options } }, place) => {
       const given = values[place];
       const component = type === 4 ? { type, custom_id: name, value: given ?? "" } : { type, custom_id: name, values: [given ?? []].flat().map(label => options.find(one => one.label === label).value) };
@@ -366,13 +431,27 @@ export class Discord {
     return message;
   }
 
-  delete(message) {
+  reply = (who, message, words) => this.write(who, message.channel_id, `<@${ME}> ${words}`, message);
+
+  /** What a person did last comes again. */
+  again() {
+    const event = this.sent.at(-1);
+    return () => this.push(...event);
+  }
+
+  askForIds() {
+    this.write("eve", ALONE, "id");
+    this.write("eve", TEAM, `<@${ME}> id`);
+    return [ALONE, TEAM].map(chat => `Your ID is ${PEOPLE.eve.id}. The ID of this chat is ${chat}.`);
+  }
+
+  remove(message) {
     this.messages.delete(message.id);
     this.push("MESSAGE_DELETE", { id: message.id, channel_id: message.channel_id, guild_id: GUILD });
   }
 
   /** What a person was told in response to an interaction. */
-  told({ id: name }) {
+  told(_who, { id: name }) {
     const { response, followUps } = this.interactions.get(name);
     return [response?.type === 4 ? response.data : undefined, ...followUps].filter(Boolean).map(({ content, flags }) => (flags & 64 ? read(content).text : `(for all) ${content}`));
   }

@@ -1,151 +1,29 @@
-// The bot as a program, with the real inbox, mock agents, and a stand-in for Discord.
+// What is of Discord alone: sessions that resume, responses within 3 s, buckets, permissions, and how texts are written.
 
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 
 import { text } from "../dist/core/card.js";
 import { Discord as Adapter } from "../dist/discord/adapter.js";
 import { modal } from "../dist/discord/form.js";
 import { asksForIds, readReply } from "../dist/discord/hear.js";
 import { escape, limits, render } from "../dist/discord/render.js";
-import { Discord, ME, PEOPLE, read, TEAM, TOKEN } from "./discord.js";
-import { Machine, until } from "./machine.js";
-import { SAMPLES } from "./samples.js";
-import { policy, World } from "./world.js";
+import { converse } from "./conversations.js";
+import { ALONE, Discord, ME, PEOPLE, read, TEAM, TOKEN } from "./discord.js";
+import { until } from "./machine.js";
+import { png } from "./multipart.js";
+import { cardFor } from "./world.js";
 
-const settings = ({ url }, chats = [TEAM]) => `text = "all"
-[discord]
-token = "${TOKEN}"
-api-root = "${url}/api"
-pace = "0"
-chats = ${JSON.stringify(chats)}
-users = { "${PEOPLE.ben.id}" = "Ben", "${PEOPLE.ada.id}" = "Ada" }
-`;
-const parts = TOKEN.split(".");
+function alone(discord, on) {
+  const { machine, seen, shown, newest, told } = on;
 
-describe("in a channel", () => {
-  const machine = new Machine();
-  const discord = new Discord();
-  let bot;
-  before(async () => {
-    await Promise.all([machine.start(), discord.start()]);
-    machine.set(settings(discord));
-    bot = await machine.connected("discord");
-  });
-  after(async () => {
-    await machine.end();
-    discord.end();
-  });
-  const seen = () => [[...discord.messages.values()].map(({ content }) => content), discord.calls.slice(-3), bot.said];
-  const shown = words => until(words, () => discord.find(words), seen);
-  const told = (tap, words) => until(`a response with ${words}`, () => discord.told(tap).find(said => said.includes(words)), () => [discord.told(tap), bot.said]);
-  const newest = (label, not) => until(label, () => [...discord.messages.values()].find(one => one !== not && discord.buttons(one).includes(label)), seen);
-
-  test("a question is answered by a tap, and a late tap is told so", async () => {
-    const child = machine.ask("Which **database**?", ["SQLite", "Postgres"]);
-    const message = await shown("Which database?");
-    assert.deepEqual(discord.buttons(message), ["SQLite", "Postgres", "Reject", "I answer this"]);
-    const late = structuredClone(message);
-    const tap = discord.tap("ben", message, "Postgres");
-    assert.equal(await child.ended, 0);
-    assert.match(child.said, /Postgres/);
-    assert.equal(await told(tap, "Sent."), "Sent.");
-    await shown("Answered by Ben in Discord: Postgres");
-    assert.deepEqual(discord.buttons(message), []);
-    await told(discord.tap("ada", late, "SQLite"), "Too late. Answered by Ben in Discord");
-    assert.match(await machine.history(), /answered by JSON-RPC \(Ben in Discord\): Postgres/);
-  });
-
-  test("who is not in the list is told no, and nothing happens", async () => {
-    const child = machine.ask("Who asks?", ["a"]);
-    const message = await shown("Who asks?");
-    await told(discord.tap("eve", message, "a"), "You may not answer here.");
-    assert.ok(discord.buttons(message).includes("a"));
-    await until("a line in the log", () => bot.said.includes(`user ${PEOPLE.eve.id} in chat ${TEAM}`), () => bot.said);
-    discord.tap("ben", message, "Reject");
-    assert.notEqual(await child.ended, 0);
-  });
-
-  test("what is dangerous takes a second message", async () => {
-    const agent = machine.agent("dangerous");
-    const message = await shown("rm -rf build");
-    discord.tap("ben", message, "Allow once");
-    const second = await shown("Allow once? Read all of it first.");
-    assert.equal(second.message_reference.message_id, message.id);
-    for (const words of ["rm -rf build", "Remove the build folder", "This can do harm"]) assert.ok(discord.shown(second).includes(words), second.content);
-    await until("who answers", () => discord.shown(message).includes("Ben is answering."), seen);
-    await told(discord.tap("ada", second, "Yes: Allow once"), "Ben is answering.");
-    assert.ok(!/Permission: selected/.test(agent.said));
-    discord.tap("ben", second, "Yes: Allow once");
-    await until("the answer", () => /Permission: selected allow-once/.test(agent.said), () => agent.said);
-    await until("no buttons", () => [message, second].every(one => !discord.buttons(one).length), seen);
-  });
-
-  test("a text in reply, and by the form of a button", async () => {
-    const free = machine.agent("free question");
+  test("a form has the inputs of Discord, and a text that the bot cannot read is told", async () => {
+    assert.deepEqual(discord.forms.at(-1).components.map(({ component }) => component.type), [3, 3, 4]);
+    machine.agent("free question");
     const asked = await newest("Write …");
     discord.write("ben", TEAM, "", asked);
     await shown("I cannot read this: reply with the mention on");
-    discord.write("ben", TEAM, `<@${ME}> Ship it <b>now</b>`, asked);
-    await until("the answer", () => free.said.includes("Ship it <b>now</b>"), () => free.said);
-
-    const again = machine.agent("free question");
-    const other = await newest("Write …", asked);
-    discord.tap("ben", other, "Write …");
-    await until("the form", () => discord.modals.length, seen);
-    discord.fill("ben", ["By the form"]);
-    await until("the answer", () => again.said.includes("By the form"), () => again.said);
-  });
-
-  test("a form is a modal", async () => {
-    const agent = machine.agent("fields question");
-    const message = await newest("Fill in …");
-    const count = discord.modals.length;
-    discord.tap("ben", message, "Fill in …");
-    const { components } = await until("the form", () => discord.modals[count], seen);
-    assert.deepEqual(components.map(({ component }) => component.type), [3, 3, 4]);
-    discord.fill("ben", ["Postgres", ["Auth"], "With care"]);
-    await until("the answer", () => /With care/.test(agent.said), () => [agent.said, seen()]);
-    assert.match(agent.said, /Postgres/i);
-    assert.match(agent.said, /auth/i);
-  });
-
-  test("several choices are toggles; what comes twice, or late, counts once", async () => {
-    const child = machine.ask("Twice?", ["a", "b"], ["--many"]);
-    const message = await shown("Twice?");
-    const tap = discord.tap("ben", message, "☐ a");
-    await until("the mark", () => discord.buttons(message).includes("☑ a"), seen);
-    discord.push("INTERACTION_CREATE", tap);
-    discord.tap("ben", message, "☐ b");
-    await until("the other mark", () => discord.buttons(message).includes("☑ b"), seen);
-    discord.push("INTERACTION_CREATE", tap);
-    discord.tap("ben", message, "Send");
-    assert.equal(await child.ended, 0);
-    assert.match(child.said, /^a, b$|^a\nb$/m);
-  });
-
-  test("what is decided elsewhere, or taken back, is said, and its buttons are gone", async () => {
-    const inbox = machine.client();
-    const child = machine.ask("Elsewhere?", ["a"]);
-    const message = await shown("Elsewhere?");
-    const [question] = await inbox.questions();
-    await question.reply({ q0: "a" });
-    await shown("Answered over HTTP: a");
-    assert.deepEqual(discord.buttons(message), []);
-    await child.ended;
-
-    const withdrawn = machine.ask("Withdrawn?", ["a"]);
-    const other = await shown("Withdrawn?");
-    withdrawn.kill("SIGINT");
-    await until("the end", () => /took it back/.test(discord.shown(other)), seen);
-  });
-
-  test("the IDs that the settings need are told", async () => {
-    const alone = "100000000000000099";
-    discord.write("eve", alone, "id");
-    await shown(`Your ID is ${PEOPLE.eve.id}. The ID of this chat is ${alone}.`);
-    discord.write("eve", TEAM, `<@${ME}> id`);
-    await shown(`Your ID is ${PEOPLE.eve.id}. The ID of this chat is ${TEAM}.`);
+    discord.tap("ben", asked, "Reject");
   });
 
   test("a lost connection resumes, with what was done meanwhile; a lost session begins again", async () => {
@@ -166,106 +44,46 @@ describe("in a channel", () => {
     assert.equal(await child.ended, 0);
   });
 
-  test("the bot and the inbox start again, and nothing is posted twice", async () => {
-    const inbox = machine.client();
-    const posted = () => discord.messages.size;
-    const fields = [{ name: "q0", label: "Still there?", kind: "boolean", required: true }];
-    const kept = await inbox.keepQuestion({ fields, message: "" }, { key: "kept" });
-    const gone = await inbox.keepQuestion({ fields: [{ ...fields[0], label: "Gone soon?" }] }, { key: "gone" });
-    const [first, second] = [await shown("Still there?"), await shown("Gone soon?")];
-    await until("its name", () => machine.state("discord").questions.filter(({ over }) => over === undefined).length === 2);
-    const count = posted();
-    bot.kill("SIGKILL");
-    await bot.ended;
-    await inbox.rejectQuestion(gone.id);
-    bot = await machine.connected("discord");
-    await until("the end", () => /Rejected over HTTP/.test(discord.shown(second)), seen);
-    discord.tap("ben", first, "Yes");
-    assert.deepEqual(await inbox.waitFor(kept.id), { status: "answered", values: { q0: true } });
-    assert.equal(posted(), count);
-    await until("the end", () => /Answered by Ben/.test(discord.shown(first)), seen);
-  });
-
   test("a tap that takes long is heard within 3 s, and told later", async () => {
     const inbox = machine.client();
     const kept = await inbox.keepQuestion({ fields: [{ name: "q0", label: "Slow?", kind: "boolean", required: true }], message: "" }, { key: "slow" });
     const message = await shown("Slow?");
-    await until("its name", () => machine.state("discord").questions.some(({ over }) => over === undefined));
-    await machine.stopBot(bot);
+    await on.isKept(1);
+    await machine.stopBot(on.bot);
     await machine.kill();
-    bot = await machine.connected("discord");
+    await on.start();
     const tap = discord.tap("ben", message, "Yes");
     const { response } = await until("a response", () => discord.interactions.get(tap.id).response && discord.interactions.get(tap.id), seen);
     assert.equal(response.type, 6);
     await machine.start();
-    await told(tap, "Sent.");
+    await told("ben", tap, "Sent.");
     assert.deepEqual(await machine.client().waitFor(kept.id), { status: "answered", values: { q0: true } });
   });
 
-  test("all that was sent has the published types and came in time, and no token is in the log", async () => {
-    const count = await discord.check();
-    assert.ok(count > 30, `${count} values`);
-    for (const { said } of machine.bots) for (const part of parts.slice(1)) assert.ok(!said.includes(part), said);
+  test("the bot asks for no privileged intent, and responses have no token", () => {
     for (const { path, authorization } of discord.calls) if (/^\/(interactions|webhooks)/.test(path)) assert.equal(authorization, undefined);
     assert.equal(discord.intents, (1 << 9) | (1 << 12));
+    assert.ok(!machine.bots.some(({ said }) => /Discord is not reached/.test(said)), on.bot.said);
   });
-});
+}
 
-describe("in trouble", () => {
-  const machine = new Machine();
-  let discord;
-  before(async () => {
-    await machine.start();
-    discord = await new Discord().start();
-    machine.set(settings(discord));
-  });
-  after(async () => {
-    await machine.end();
-    discord.end();
-  });
-  const says = (bot, words) => until(words, () => bot.said.includes(words), () => bot.said);
-  const post = `POST /channels/${TEAM}/messages`;
+function trouble(discord, on) {
+  const { machine, shown, doctor } = on;
 
-  test("429, full buckets, a failure of the server and a message that is refused lose no question", async () => {
-    const bot = await machine.connected("discord");
-    discord.next = [[post, [429, 0, "You are being rate limited.", { retry_after: 1, global: false }]], [post, [502, 0, "Bad Gateway"]]];
-    const child = machine.ask("Busy?", ["a"]);
-    const message = await until("the message", () => discord.find("Busy?"), () => bot.said);
-    await says(bot, "Discord has a problem (502); trying again");
-    const times = discord.calls.filter(({ method, path }) => post === `${method} ${path}`).map(({ at }) => at);
-    assert.ok(times[1] - times[0] >= 950, `${times}`);
-    discord.tap("ben", message, "a");
-    assert.equal(await child.ended, 0);
-
+  test("full buckets lose no question", async () => {
+    await on.start();
     Object.assign(discord, { limit: 2, window: 400 });
-    const many = ["One?", "Two?", "Three?", "Four?", "Five?"].map(label => machine.ask(label, ["a"]));
-    for (const label of ["One?", "Two?", "Three?", "Four?", "Five?"]) discord.tap("ben", await until(label, () => discord.find(label), () => bot.said), "a");
+    const labels = ["One?", "Two?", "Three?", "Four?", "Five?"];
+    const many = labels.map(label => machine.ask(label, ["a"]));
+    for (const label of labels) discord.tap("ben", await shown(label), "a");
     for (const one of many) assert.equal(await one.ended, 0);
     // The library learns of a bucket by its first response, and waits by itself from then on.
     assert.ok(discord.tooMany <= 2, `${discord.tooMany} requests were too many`);
     discord.limit = Infinity;
-
-    discord.next = [[post, [400, 50035, "Invalid Form Body"]]];
-    const long = machine.ask("Too long?", ["a"]);
-    const less = await until("less", () => discord.find("Decide at a computer"), () => bot.said);
-    assert.deepEqual(discord.buttons(less).filter(label => label !== "I answer this"), []);
-    await says(bot, "Discord does not take a message (50035)");
-    long.kill("SIGINT");
-    await machine.stopBot(bot);
+    await machine.stopBot(on.bot);
   });
 
-  test("a bot that was put out of the channel, or lacks a permission, says so and loses nothing", async () => {
-    discord.troubles.set(TEAM, [403, 50001, "Missing Access"]);
-    const bot = await machine.connected("discord");
-    const child = machine.ask("Kicked?", ["a"]);
-    await says(bot, "the bot may not see its channel");
-    const doctor = async code => {
-      const found = machine.bot(["doctor", "discord"]);
-      assert.equal(await found.ended, code, found.said);
-      return found.said;
-    };
-    assert.match(await doctor(1), /problem +the bot may not see its channel: let it see the channel/);
-    discord.troubles.clear();
+  test("doctor names the permissions that the bot lacks, and the chat with one person", async () => {
     discord.permissions = String(1 << 10);
     assert.match(await doctor(1), /problem +the bot lacks Send Messages, Read Message History, Attach Files in #team/);
     discord.permissions = new Discord().permissions;
@@ -275,72 +93,29 @@ describe("in trouble", () => {
     assert.match(await doctor(0), /ok +the bot may write in #team/);
     discord.overwrites = [];
     discord.permissions = String(1 << 3);
-    assert.match(await doctor(0), /ok +the bot may write in #team/);
+    machine.set(discord.settings([TEAM, ALONE]));
+    assert.match(await doctor(0), /ok +the bot may write in #team\n.*ok +the bot may write in the chat 100000000000000099 with one person/);
+    machine.set(discord.settings());
     discord.permissions = new Discord().permissions;
-    await machine.stopBot(bot);
-    const again = await machine.connected("discord");
-    discord.tap("ben", await until("the message", () => discord.find("Kicked?"), () => again.said), "a");
-    assert.equal(await child.ended, 0);
-    await machine.stopBot(again);
   });
 
-  test("a message that a person deleted is posted again while its question is open", async () => {
-    const bot = await machine.connected("discord");
-    const child = machine.ask("Deleted?", ["a"]);
-    discord.delete(await until("the message", () => discord.find("Deleted?"), () => bot.said));
-    discord.tap("ben", await until("another", () => discord.find("Deleted?"), () => bot.said), "a");
-    assert.equal(await child.ended, 0);
-    await machine.stopBot(bot);
-  });
-
-  test("a revoked token ends the bot with a clear sentence, and so do intents that are not allowed", async () => {
-    const bot = await machine.connected("discord");
-    discord.token = "another";
-    const child = machine.ask("Revoked?", ["a"]);
-    assert.equal(await bot.ended, 1);
-    assert.match(bot.said, /Discord refuses the token: make a new one/);
-    const doctor = machine.bot("doctor");
-    assert.equal(await doctor.ended, 1);
-    assert.match(doctor.said, /discord +problem +Discord refuses the token/);
-    discord.token = TOKEN;
-    const again = await machine.connected("discord");
-    discord.tap("ben", await until("the message", () => discord.find("Revoked?"), () => again.said), "a");
-    assert.equal(await child.ended, 0);
+  test("a token that the gateway refuses, and intents that are not allowed, end the bot", async () => {
+    await on.start();
     discord.disconnect(4004);
-    assert.equal(await again.ended, 1);
-    assert.match(again.said, /Discord refuses the token/);
-
+    assert.equal(await on.bot.ended, 1);
+    assert.match(on.bot.said, /Discord refuses the token/);
     discord.closes = 4014;
-    const third = machine.bot("discord");
-    assert.equal(await third.ended, 1);
-    assert.match(third.said, /Discord refuses the connection \(Used disallowed intents\)/);
+    const other = machine.bot("discord");
+    assert.equal(await other.ended, 1);
+    assert.match(other.said, /Discord refuses the connection \(Used disallowed intents\)/);
     discord.closes = undefined;
-    for (const { said } of machine.bots) for (const part of parts.slice(1)) assert.ok(!said.includes(part), said);
   });
+}
 
-  test("a second bot is refused, and doctor finds nothing wrong, also in a chat with one person", async () => {
-    machine.set(settings(discord, [TEAM, "100000000000000099"]));
-    const bot = await machine.connected("discord");
-    const second = machine.bot("discord");
-    assert.equal(await second.ended, 1);
-    assert.match(second.said, /another askbridge-chat runs already/);
-    const doctor = machine.bot("doctor");
-    assert.equal(await doctor.ended, 0, doctor.said);
-    assert.match(doctor.said, /ok +the token is that of @inbox\n.*ok +the bot may write in #team\n.*ok +the bot may write in the chat 100000000000000099 with one person/);
-    assert.equal(await machine.stopBot(bot), 0);
-  });
-
-  test("all that was sent has the published types", async () => {
-    assert.ok((await discord.check()) > 10);
-  });
-});
+converse(() => new Discord(), alone, trouble);
 
 describe("what is written", () => {
-  const cardOf = (name, question = {}) => {
-    const world = new World(policy({ chat: "Discord" }), limits);
-    world.open(name, "q-1", { question });
-    return [...world.messages.values()][0].card;
-  };
+  const cardOf = cardFor("Discord", limits);
 
   test("no text of an agent is markup, mentions somebody or is a link", () => {
     const { content } = render(cardOf("hostile"));
@@ -361,15 +136,6 @@ describe("what is written", () => {
     }
   });
 
-  test("each sample fits, or can only be rejected", () => {
-    for (const name of Object.keys(SAMPLES)) {
-      const card = cardOf(name);
-      assert.ok(limits.fits(card), name);
-      assert.ok(render(card).content.length <= 2_000);
-    }
-    assert.deepEqual(cardOf("long").rows.flat().map(({ label }) => label), ["Reject"]);
-  });
-
   test("many buttons are rows of five", () => {
     const rows = Array.from({ length: 12 }, (_, place) => [{ label: `${place}`, data: `d${place}` }]);
     const { components } = render({ blocks: [], rows });
@@ -382,8 +148,8 @@ describe("what is written", () => {
     const adapter = new Adapter({ token: TOKEN, apiRoot: `${discord.url}/api` });
     const card = cardOf("bigEdit");
     const ref = await adapter.post({ chat: TEAM, card, once: "1" });
-    assert.match(discord.files[0].text, /\+b\n/);
-    assert.equal(discord.files[0].message, ref);
+    assert.match(discord.images[0].bytes.toString(), /\+b\n/);
+    assert.equal(discord.images[0].above, ref);
     assert.equal(await adapter.post({ chat: TEAM, card: { ...card, file: undefined }, once: "1" }), ref);
 
     discord.next = [["messages", [413, 40005, "Request entity too large"]]];
@@ -392,6 +158,31 @@ describe("what is written", () => {
     const { body } = discord.calls.at(-1);
     assert.deepEqual(body.allowed_mentions, { parse: [], users: [PEOPLE.ada.id], replied_user: false });
     assert.ok(body.content.startsWith(`<@${PEOPLE.ada.id}> `));
+    await discord.check();
+    discord.end();
+  });
+
+  test("an image becomes a part of its message, once, beside what is there already", async () => {
+    const discord = await new Discord().start();
+    const adapter = new Adapter({ token: TOKEN, apiRoot: `${discord.url}/api` });
+    const above = await adapter.post({ chat: TEAM, card: cardOf("bigEdit"), once: "1" });
+    const attach = (number, to = above, more = 0) => adapter.attach({ chat: TEAM, above: to, once: `i${number}`, caption: "🙂".repeat(2_000), bytes: new Uint8Array(png(2, number, more)), image: { name: `image-${number}.png`, type: "image/png", width: 2, height: number } });
+    const refs = [await attach(1), await attach(2)];
+    // It was killed before it knew the name.
+    assert.equal(await attach(1), refs[0]);
+    const names = () => discord.images.map(({ filename }) => filename.replace(/-[0-9a-f]{12}/, ""));
+    assert.deepEqual(names(), ["q-1.diff", "image-1.png", "image-2.png"]);
+    // What the message says stays as it is, and what it says later leaves the images.
+    const { content } = discord.messages.get(above);
+    assert.ok(content.includes("Edit src/big.rs"), content);
+    await adapter.edit(TEAM, above, cardOf("choice"));
+    assert.equal(names().length, 3);
+    await adapter.detach(TEAM, refs[0]);
+    assert.deepEqual(names(), ["q-1.diff", "image-2.png"]);
+    for (const [error, kind, to, more] of [[undefined, "refused", above, 11 << 20], [undefined, "gone", "100000000000009999"], [[403, 50013, "Missing Permissions"], "forbidden"], [[413, 40005, "Request entity too large"], "refused"]]) {
+      if (error) discord.next = [["with files", error]];
+      assert.equal((await attach(3, to, more).catch(caught => caught)).kind, kind, `${error}`);
+    }
     await discord.check();
     discord.end();
   });

@@ -26,6 +26,17 @@ export class Machine extends Base {
     return this.spawn(["ask", label, ...more, ...options.flatMap(option => ["--option", option])]);
   }
 
+  /** An agent asks for a permission with these images. `said` has the line that it gets. */
+  publishes(images) {
+    // An agent that says what its client says.
+    const child = this.spawn(["run", "--client-questions", "none", "--", "cat"], ["pipe", "pipe", "pipe"]);
+    const content = images.map((image, place) => ({ type: "content", content: { type: "image", mimeType: "image/png", data: image.toString("base64"), uri: `shots/${place + 1}.png` } }));
+    const options = [{ optionId: "a", name: "Allow", kind: "allow_once" }, { optionId: "r", name: "Reject", kind: "reject_once" }];
+    const params = { sessionId: "s", toolCall: { toolCallId: "t", title: "Publish this", kind: "read", content }, options };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "session/request_permission", params })}\n`);
+    return child;
+  }
+
   /** Writes the settings of the bot. */
   set(text) {
     this.config = join(this.home, "chat.toml");

@@ -14,6 +14,9 @@ const SCOPES = ["chat:write", "files:write", "channels:history", "groups:history
 /** How long a form can be opened after a tap, and how soon an envelope has to be acknowledged. */
 const SOON = 3_000;
 
+/** What the real API says, by what goes wrong: an HTTP status, or the name of an error. */
+const ERRORS = { post: { busy: 429, down: 503, refused: "msg_blocks_too_long" }, attach: { busy: 429, refused: "missing_scope" } };
+
 const fail = (error, more = {}) => Object.assign(new Error(error), { body: { ok: false, error, ...more } });
 const need = (isWell, error, message) => {
   if (!isWell) throw fail(error, { response_metadata: { messages: [message] } });
@@ -69,13 +72,29 @@ const LOOK = {
 const decoded = (name, value) => (/^[[{]/.test(value) ? JSON.parse(value) : /^(true|false)$/.test(value) ? value === "true" : name === "length" ? Number(value) : value);
 
 export class Slack {
+  name = "Slack";
+  kind = "slack";
+  room = "C0TEAM";
+  people = PEOPLE;
+  secrets = [...BOT_TOKEN.split("-").slice(-1), ...APP_TOKEN.split("-").slice(-1), "ticket="];
+  words = {
+    down: "Slack has a problem (503); trying again",
+    refused: "Slack does not take a message (msg_blocks_too_long)",
+    imageRefused: "an image is not shown: the app has no scope for this: add it under OAuth & Permissions",
+    out: "the bot is not in its channel",
+    outDoctor: /problem +the bot is not in its channel: invite it there/,
+    revoked: "Slack refuses the bot-token",
+    well: /ok +the bot-token is that of @inbox in Team\n.*ok +the app-token opens connections\n.*ok +the bot may write in #team/,
+  };
   token = BOT_TOKEN;
   appToken = APP_TOKEN;
   scopes = SCOPES;
   calls = [];
   messages = new Map();
-  views = [];
-  files = [];
+  forms = [];
+  /** Files by their IDs, and those of them that are shown in a thread. */
+  files = new Map();
+  images = [];
   /** By channel: the error of whatever is done there. */
   troubles = new Map();
   /** Responses to give before any other, as `[method, error]`; an error is a name, or an HTTP status. */
@@ -90,6 +109,8 @@ export class Slack {
   sent = [];
   #written = new Map();
   #triggers = new Map();
+  /** By tap: how many calls there were before. */
+  #since = new Map();
   #count = 0;
 
   async start() {
@@ -134,15 +155,18 @@ export class Slack {
   async #serve(request, response) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString();
+    const bytes = Buffer.concat(chunks);
+    const body = bytes.toString();
     const method = request.url.slice("/api/".length);
     const reply = (status, value, headers = {}) => {
       response.writeHead(status, { "Content-Type": "application/json", "X-OAuth-Scopes": this.scopes.join(","), ...headers });
       response.end(JSON.stringify(value));
     };
     if (request.url.startsWith("/upload/")) {
-      this.files.push({ id: request.url.slice("/upload/".length), body, authorization: request.headers.authorization });
-      return reply(200, "OK");
+      const file = this.files.get(request.url.slice("/upload/".length));
+      if (bytes.length !== file?.length) return reply(400, "the length is another one");
+      Object.assign(file, { bytes, authorization: request.headers.authorization });
+      return reply(this.storage ?? 200, "OK");
     }
     const params = Object.fromEntries([...new URLSearchParams(body)].map(([name, value]) => [name, decoded(name, value)]));
     this.calls.push({ method, params, at: performance.now() });
@@ -182,9 +206,13 @@ export class Slack {
       case "views.open":
         return this.#open(params);
       case "files.getUploadURLExternal":
-        return { upload_url: `${this.url}/upload/F${++this.#count}`, file_id: `F${this.#count}` };
+        return this.#announce(params);
       case "files.completeUploadExternal":
-        return { files: params.files };
+        return this.#share(params);
+      case "files.delete":
+        if (!this.files.delete(params.file)) throw fail("file_not_found");
+        this.images = this.images.filter(({ id }) => id !== params.file);
+        return {};
       case "conversations.info":
         this.#may(params.channel);
         return { channel: params.channel.startsWith("D") ? { id: params.channel, is_im: true } : { id: params.channel, name: "team", is_member: !this.isOut } };
@@ -230,6 +258,24 @@ export class Slack {
     return { channel: params.channel, ts: params.ts };
   }
 
+  #announce({ filename: name, length }) {
+    if (!this.scopes.includes("files:write")) throw fail("missing_scope", { needed: "files:write", provided: this.scopes.join(",") });
+    const id = `F${++this.#count}`;
+    this.files.set(id, { id, name, length });
+    return { upload_url: `${this.url}/upload/${id}`, file_id: id };
+  }
+
+  #share({ files, channel_id: channel, thread_ts: above }) {
+    this.#may(channel);
+    if (!this.messages.has(`${channel}:${above}`)) throw fail("thread_not_found");
+    for (const { id, title } of files) {
+      const file = this.files.get(id);
+      if (!file?.bytes) throw fail("file_not_found");
+      this.images.push({ ...file, title, above });
+    }
+    return { files };
+  }
+
   #open({ trigger_id: trigger, view }) {
     const at = this.#triggers.get(trigger);
     if (at === undefined) throw fail("exchanged_trigger_id");
@@ -238,15 +284,29 @@ export class Slack {
     for (const part of [view.title, view.submit, view.close]) text(part, 24, "title");
     need(view.private_metadata.length <= 3_000, "invalid_arguments", "private_metadata");
     lookAt(view.blocks, 100);
-    this.views.push({ ...view, id: `V${++this.#count}`, trigger });
+    this.forms.push({ ...view, id: `V${++this.#count}`, trigger });
     return { view: { id: `V${this.#count}` } };
   }
 
   /** What a person reads in a message. */
   shown = message => message.blocks?.filter(({ type }) => type === "rich_text").flatMap(({ elements }) => elements.flatMap(one => one.elements.map(part => part.text ?? `@${part.user_id}`))).join("") ?? message.text;
 
+  all = () => [...this.messages.values()];
+  refOf = message => message.ts;
+  above = message => message.thread_ts;
+  times = what => this.calls.filter(({ method }) => method === (what === "post" ? "chat.postMessage" : "files.getUploadURLExternal")).map(({ at }) => at);
+
+  settings = (chats = [this.room], more = "") =>
+    `text = "all"\n${more}\n[slack]\nbot-token = "${BOT_TOKEN}"\napp-token = "${APP_TOKEN}"\napi-root = "${this.url}/api"\npace = "0"\nchats = ${JSON.stringify(chats)}\nusers = { "U01BEN" = "Ben", "U02ADA" = "Ada" }\n`;
+
+  plan = (what, how) => void this.next.push([what === "post" ? "chat.postMessage" : "files.getUploadURLExternal", ERRORS[what][how]]);
+
+  putOut = isOut => void (isOut ? this.troubles.set(this.room, "not_in_channel") : this.troubles.clear());
+
+  revoke = isRevoked => void (this.token = isRevoked ? "another" : BOT_TOKEN);
+
   find(words) {
-    return [...this.messages.values()].filter(message => this.shown(message).includes(words)).pop();
+    return this.all().filter(message => this.shown(message).includes(words)).pop();
   }
 
   #elements = message => message?.blocks?.filter(({ type }) => type === "actions").flatMap(({ elements }) => elements) ?? [];
@@ -266,6 +326,7 @@ export class Slack {
     const element = this.#elements(message).find(one => one.text.text === label);
     const trigger = `${++this.#count}.trigger`;
     this.#triggers.set(trigger, performance.now());
+    this.#since.set(trigger, this.calls.length);
     const { channel, ts, blocks } = message;
     this.push("interactive", {
       type: "block_actions",
@@ -282,10 +343,16 @@ export class Slack {
     return trigger;
   }
 
-  /** A person fills in the form that the bot opened last. */
+  /** What a person did last comes again. */
+  again() {
+    const payload = this.sent.at(-1);
+    return () => this.push("interactive", payload);
+  }
+
+  /** A person fills in the form that the bot opened last: a value for each field. */
   fill(who, values) {
-    const { trigger, ...view } = this.views.at(-1);
-    const state = { values: Object.fromEntries(view.blocks.map(({ block_id: name, element }) => [name, { [element.action_id]: stateOf(element, values[name]) }])) };
+    const { trigger, ...view } = this.forms.at(-1);
+    const state = { values: Object.fromEntries(view.blocks.map(({ block_id: name, element }, place) => [name, { [element.action_id]: stateOf(element, values[place]) }])) };
     this.push("interactive", { type: "view_submission", user: { ...PEOPLE[who], username: who, team_id: "T000" }, view: { ...view, state }, team: { id: "T000", domain: "team" }, api_app_id: "A000", trigger_id: "later", response_urls: [] });
   }
 
@@ -297,23 +364,31 @@ export class Slack {
     return event;
   }
 
+  reply = (who, message, words) => this.write(who, message.channel, words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"), message);
+
+  askForIds() {
+    this.write("eve", "D0EVE", "id");
+    this.write("eve", "C0NEW", "<@U0BOT> id");
+    return ["D0EVE", "C0NEW"].map(chat => `Your ID is U09EVE. The ID of this chat is ${chat}.`);
+  }
+
   /** A person deletes a message. */
-  delete(message) {
+  remove(message) {
     const { channel, ts, text: words } = message;
     this.messages.delete(`${channel}:${ts}`);
     const event = { type: "message", subtype: "message_deleted", channel, channel_type: "channel", hidden: true, deleted_ts: ts, ts: this.#ts(), event_ts: this.#ts(), previous_message: { type: "message", user: ME, text: words, ts } };
     this.push("events_api", { token: "unused", team_id: "T000", api_app_id: "A000", event, type: "event_callback", event_id: `Ev${this.#count}`, event_time: 1 });
   }
 
-  /** What a person was told and nobody else sees. */
-  told = who => this.calls.filter(({ method, params }) => method === "chat.postEphemeral" && params.user === PEOPLE[who].id).map(({ params }) => params.text);
+  /** What a person was told since a tap, and nobody else sees. */
+  told = (who, tap) => this.calls.slice(this.#since.get(tap)).filter(({ method, params }) => method === "chat.postEphemeral" && params.user === PEOPLE[who].id).map(({ params }) => params.text);
 
   /** Checks all that was sent against the published types, and that all was acknowledged in time. */
   async check() {
     for (const [id, { at, acknowledged }] of this.envelopes) {
       if (!(acknowledged - at < SOON)) throw new Error(`${id} was acknowledged after ${acknowledged - at} ms`);
     }
-    const types = { "chat.postMessage": "ChatPostMessageArguments", "chat.update": "ChatUpdateArguments", "chat.postEphemeral": "ChatPostEphemeralArguments", "views.open": "ViewsOpenArguments", "files.getUploadURLExternal": "FilesGetUploadURLExternalArguments", "files.completeUploadExternal": "FilesCompleteUploadExternalArguments", "conversations.info": "ConversationsInfoArguments" };
+    const types = { "chat.postMessage": "ChatPostMessageArguments", "chat.update": "ChatUpdateArguments", "chat.postEphemeral": "ChatPostEphemeralArguments", "views.open": "ViewsOpenArguments", "files.getUploadURLExternal": "FilesGetUploadURLExternalArguments", "files.completeUploadExternal": "FilesCompleteUploadExternalArguments", "files.delete": "FilesDeleteArguments", "conversations.info": "ConversationsInfoArguments" };
     const head = `import type { KnownBlock, MessageEvent } from "@slack/types";\nimport type { ${Object.values(types).join(", ")} } from "@slack/web-api";\ntype Strict<T> = T & { blocks?: KnownBlock[] };`;
     const calls = this.calls.filter(({ method }) => types[method]).map(({ method, params }) => [`Strict<${types[method]}>`, params]);
     const events = this.sent.filter(({ event }) => event && !event.subtype).map(({ event }) => ["MessageEvent", { ...event, subtype: ABSENT }]);

@@ -31,7 +31,7 @@ export class Synapse {
     this.port = await freePort();
     const generated = readFileSync(config, "utf8").replace(/port: 8008/, `port: ${this.port}`);
     const easy = ["rc_registration", "rc_joins:\n  local", "rc_invites:\n  per_room", "rc_login:\n  account"].map(name => `${name}:\n${name.includes("\n") ? "    " : "  "}per_second: 1000\n${name.includes("\n") ? "    " : "  "}burst_count: 1000\n`);
-    writeFileSync(config, `${generated}\nsuppress_key_server_warning: true\nenable_registration: true\nenable_registration_without_verification: true\nbind_addresses: ["127.0.0.1"]\n${easy.join("")}${limits}`);
+    writeFileSync(config, `${generated}\nsuppress_key_server_warning: true\nenable_registration: true\nmax_upload_size: 2M\nenable_registration_without_verification: true\nbind_addresses: ["127.0.0.1"]\n${easy.join("")}${limits}`);
     this.url = `http://127.0.0.1:${this.port}`;
     this.config = config;
     await this.run();
@@ -80,6 +80,12 @@ export class Person {
     const json = await response.json();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(json)}`);
     return json;
+  }
+
+  /** Returns a file of the server. */
+  async download(url) {
+    const response = await fetch(`${this.url}/_matrix/client/v1/media/download/${url.slice("mxc://".length)}`, { headers: { Authorization: `Bearer ${this.token}` } });
+    return Buffer.from(await response.arrayBuffer());
   }
 
   async makeRoom(more = {}) {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { Machine, until } from "../machine.js";
+import { png } from "../multipart.js";
 import { Synapse } from "../synapse.js";
 
 const machine = new Machine();
@@ -88,6 +89,36 @@ test("toggles, and a text with markup", async () => {
   const asked = await ben.see(room, "Reply to this message with your answer");
   await ben.reply(room, asked.id, "Ship <b>it</b> @room");
   await until("the answer", () => agent.said.includes("Ship <b>it</b> @room"), () => agent.said);
+});
+
+test("images are in the room before the answers that allow, also over a kill; one that the server does not take allows nothing", async () => {
+  const images = async () => (await ben.messages(room)).filter(({ content }) => content.msgtype === "m.image");
+  const agent = machine.publishes([png(640, 480), png(2, 3, 1_000_000)]);
+  const message = await ben.see(room, "Image 2: PNG, 2×3, shots/2.png");
+  // What is posted is changed once its images are there.
+  await until("the answers", async () => keys((await ben.messages(room)).find(({ id }) => id === message.id)).includes("1️⃣ Allow"));
+  const there = await images();
+  assert.deepEqual(there.map(({ content }) => [content.body, content.filename, content.info, content["m.relates_to"]["m.in_reply_to"].event_id]), [
+    ["Image 1: PNG, 640×480, shots/1.png", "image-1.png", { mimetype: "image/png", size: png(640, 480).length, w: 640, h: 480 }, message.id],
+    ["Image 2: PNG, 2×3, shots/2.png", "image-2.png", { mimetype: "image/png", size: png(2, 3, 1_000_000).length, w: 2, h: 3 }, message.id],
+  ]);
+  assert.ok((await ada.download(there[1].content.url)).equals(png(2, 3, 1_000_000)));
+  bot.kill("SIGKILL");
+  await bot.ended;
+  bot = await machine.connected("matrix");
+  await ben.react(room, message.id, "1️⃣");
+  const second = await ben.see(room, "Allow? Read all of it first.");
+  await ben.react(room, second.id, "✅");
+  await until("the answer", () => /"optionId":"a"/.test(agent.said), () => agent.said);
+  assert.equal((await images()).length, 2);
+
+  const large = machine.publishes([png(9, 9, 2_500_000)]);
+  const asked = await ben.see(room, "1 image is not shown here.");
+  assert.deepEqual(keys(asked), ["❌ Reject", "✋ I answer this"]);
+  assert.match(bot.said, /an image is not shown: the Matrix server does not take a message, because it is too long/);
+  await ben.react(room, asked.id, "❌");
+  await until("the answer", () => /"(cancelled|optionId":"r)"/.test(large.said), () => large.said);
+  assert.equal((await images()).length, 2);
 });
 
 test("restarts of the bot, the inbox and the server: one message each, and what was said meanwhile counts", async () => {

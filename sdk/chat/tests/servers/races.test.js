@@ -41,7 +41,7 @@ test(`${RACES} races`, { timeout: 60_000 + RACES * 2_000 }, async () => {
     const outcome = await inbox.waitFor(id);
     const counts = outcome.status === "answered" ? outcome.values.q0 : "withdrawal";
     won[counts]++;
-    const told = (await until("an answer to the tap", () => telegram.told(tap) !== undefined && { text: telegram.told(tap) }, () => bot.said)).text;
+    const told = await until("an answer to the tap", () => telegram.told("ben", tap)[0], () => bot.said);
     const where = `race ${race}: ${counts} counts, the tap was told "${told}", http ${http}, withdrawal ${withdrawal}`;
     assert.equal(told === "Sent.", counts === "tap", where);
     if (counts !== "tap") assert.match(told, /^Too late/, where);
