@@ -1,7 +1,8 @@
 """Packs a static program of one target: pack.py TARGET PROGRAM NOTICES FOLDER. Its version is that of Cargo.toml.
+`pack.py libraries FOLDER` packs the library for TypeScript and the bot for chats alone.
 
-An archive as `cargo binstall` looks for it, two packages for npm and the library for TypeScript, a wheel with the package
-for Python, a deb and an rpm. Completions and man pages are written by the program itself, so it has to run here: as it is,
+An archive as `cargo binstall` looks for it, two packages for npm, the library for TypeScript and the bot for chats, a wheel
+with the package for Python, a deb and an rpm. Completions and man pages are written by the program itself, so it has to run here: as it is,
 or by qemu. A format whose tool is missing is left out, and
 said so. With COMPRESSION=1, packing takes seconds less.
 """
@@ -138,26 +139,33 @@ def npm(target, prefix, work, out):
     tar(main.parent, ["package"], out / f"askbridge-{VERSION}.tgz")
 
 
-def client(target, prefix, work, out):
-    """Packs the library for TypeScript. It is the same for each target."""
-    source = ROOT / "sdk/typescript"
+def library(source, name, work, out):
+    """Packs what TypeScript is built to. It is the same for each target."""
     if not shutil.which("npm") or not (source / "node_modules/.bin/tsc").exists():
-        return leave_out("npm is not here, or npm ci was not run in sdk/typescript: the library for TypeScript was not packed")
+        return leave_out(f"npm is not here, or npm ci was not run in {source.relative_to(ROOT)}: @askbridge/{name} was not packed")
+    # What was built of a file that is gone is not in the package.
+    shutil.rmtree(source / "dist", ignore_errors=True)
     subprocess.check_call(["npm", "run", "--silent", "build"], cwd=source)
-    package = work / "npm-client/package"
-    shutil.copytree(source / "dist", package / "dist")
-    (package / "elements").mkdir()
-    for file in (source / "elements").iterdir():
-        shutil.copy2(file, package / "elements")
-    for file in (source / "README.md", ROOT / "LICENSE"):
-        shutil.copy2(file, package)
     manifest = json.loads((source / "package.json").read_text())
     if manifest["version"] != VERSION:
         sys.exit(f"pack.py: {source}/package.json has the version {manifest['version']} instead of {VERSION}")
-    # What builds and tests it is not in the package.
+    package = work / f"npm-{name}/package"
+    for folder in manifest["files"]:
+        shutil.copytree(source / folder, package / folder)
+    for file in (source / "README.md", ROOT / "LICENSE"):
+        shutil.copy2(file, package)
+    # What builds and tests it is not in the package, and of this repository it needs what is published with it.
     used = {name: value for name, value in manifest.items() if name not in ("devDependencies", "scripts", "files")}
+    for one, where in used.get("dependencies", {}).items():
+        if where.startswith("file:"):
+            used["dependencies"][one] = VERSION
     write(package / "package.json", json.dumps(used, indent=2) + "\n")
-    tar(package.parent, ["package"], out / f"askbridge-client-{VERSION}.tgz")
+    tar(package.parent, ["package"], out / f"askbridge-{name}-{VERSION}.tgz")
+
+
+def libraries(target, prefix, work, out):
+    library(ROOT / "sdk/typescript", "client", work, out)
+    library(ROOT / "sdk/chat", "chat", work, out)
 
 
 def wheel(target, prefix, work, out):
@@ -243,13 +251,16 @@ def rpm(target, prefix, work, out):
 
 
 def main():
+    if sys.argv[1] == "libraries":
+        with tempfile.TemporaryDirectory() as work:
+            return libraries(None, None, pathlib.Path(work), pathlib.Path(sys.argv[2]).resolve())
     target, program, notices, out = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
     out = out.resolve()
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         prefix = work / "prefix"
         stage(target, program, notices, prefix)
-        formats = [archive, npm, client] + ([wheel, deb, rpm] if "linux" in target else [])
+        formats = [archive, npm, libraries] + ([wheel, deb, rpm] if "linux" in target else [])
         for pack in formats:
             pack(target, prefix, work, out)
     sums = "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(out.iterdir()) if file.suffix not in (".txt", ".md"))
