@@ -244,6 +244,8 @@ enum Stage {
     Waits(Duration),
     /// A notifier of the question runs.
     Runs,
+    /// The notifier runs on although its question is over or set aside: it withdraws what it has told.
+    Ends,
     /// The question needs no notifier, or its notifier has ended.
     Done,
 }
@@ -258,7 +260,12 @@ impl NotifierStarts {
         let open: BTreeSet<_> = open.collect();
         // A running notifier outlives its question, to withdraw its notifications, and takes one of the places until it
         // ends.
-        self.questions.retain(|id, stage| *stage == Stage::Runs || open.contains(id));
+        self.questions.retain(|id, stage| {
+            if *stage == Stage::Runs && !open.contains(id) {
+                *stage = Stage::Ends;
+            }
+            *stage == Stage::Ends || open.contains(id)
+        });
         for id in open {
             if !self.questions.contains_key(id) {
                 let stage = due(id).map_or(Stage::Done, Stage::Waits);
@@ -297,8 +304,12 @@ impl NotifierStarts {
     /// Records that a notifier has ended. If it ended because too many others ran (`was_busy`), it is started again
     /// later.
     pub fn ended(&mut self, id: &QuestionId, was_busy: bool, now: Duration) {
-        if let Some(stage) = self.questions.get_mut(id) {
-            *stage = if was_busy { Stage::Waits(now + limits::NOTIFY_RETRY) } else { Stage::Done };
+        match self.questions.get_mut(id) {
+            // A question that is back by now is a new one.
+            Some(Stage::Ends) => _ = self.questions.remove(id),
+            Some(stage) if was_busy => *stage = Stage::Waits(now + limits::NOTIFY_RETRY),
+            Some(stage) => *stage = Stage::Done,
+            None => {}
         }
     }
 
@@ -306,7 +317,7 @@ impl NotifierStarts {
     pub fn next_deadline(&self) -> Option<Duration> {
         let waits = self.questions.values().filter_map(|stage| match stage {
             Stage::Waits(due) => Some(*due),
-            Stage::Runs | Stage::Done => None,
+            Stage::Runs | Stage::Ends | Stage::Done => None,
         });
         let first = waits.min()?;
         match (self.room(), self.recent.front()) {
@@ -322,7 +333,8 @@ impl NotifierStarts {
 
     /// Returns how many notifiers may be started now.
     fn room(&self) -> usize {
-        let running = self.questions.values().filter(|stage| **stage == Stage::Runs).count();
+        let running =
+            self.questions.values().filter(|stage| matches!(stage, Stage::Runs | Stage::Ends)).count();
         let of_minute = limits::NOTIFIED_A_MINUTE.saturating_sub(self.recent.len());
         limits::NOTIFIERS.saturating_sub(running).min(of_minute)
     }
@@ -506,6 +518,38 @@ mod tests {
         starts.open(ids(2..3).iter(), |_| panic!("it is known"));
         assert_eq!(starts.poll(at(10), |_| false), ids(2..3));
         assert_eq!((starts.poll(at(99), |_| false), starts.next_deadline()), (vec![], None));
+    }
+
+    /// What is set aside is not among the open ones until it is back.
+    #[test]
+    fn a_question_that_is_set_aside_is_told_once_it_is_back() {
+        let (mut starts, one) = (NotifierStarts::default(), ids(1..2));
+        let none = || [].iter();
+        // Before its delay is over: nobody is told, and the delay begins again with its return.
+        starts.open(one.iter(), |_| Some(at(10)));
+        starts.open(none(), |_| panic!("it is set aside"));
+        assert_eq!((starts.poll(at(3600), |_| false), starts.next_deadline()), (vec![], None));
+        starts.open(one.iter(), |_| Some(at(3610)));
+        assert_eq!((starts.poll(at(3609), |_| false), starts.next_deadline()), (vec![], Some(at(3610))));
+        assert_eq!(starts.poll(at(3610), |_| false), one);
+        // While its notifier runs, which then withdraws what it has told, and takes a place as long as it does.
+        starts.open(none(), |_| panic!("it is set aside"));
+        let (room, is_back) = (starts.room(), |starts: &mut NotifierStarts| {
+            starts.open(one.iter(), |_| Some(at(3700)));
+            starts.poll(at(3800), |_| false)
+        });
+        // It is back before that, and told once its notifier has ended.
+        assert_eq!(is_back(&mut starts), []);
+        starts.ended(&one[0], false, at(3801));
+        assert_eq!(starts.room(), room + 1);
+        assert_eq!(is_back(&mut starts), one);
+        // Once more, and back after that.
+        starts.open(none(), |_| panic!("it is set aside"));
+        starts.ended(&one[0], true, at(3900));
+        assert_eq!((starts.poll(at(4000), |_| false), starts.next_deadline()), (vec![], None));
+        assert_eq!(is_back(&mut starts), one);
+        starts.ended(&one[0], false, at(4100));
+        assert_eq!(is_back(&mut starts), [], "it is told once");
     }
 
     #[test]

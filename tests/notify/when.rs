@@ -166,6 +166,32 @@ fn way_with_a_longer_delay_is_held_when_a_person_comes_to_look() {
 }
 
 #[test]
+fn nothing_is_told_of_what_is_set_aside_until_it_is_back() {
+    let stage = Stage::new();
+    let (told, ended) = (stage.file("told"), stage.file("ended"));
+    // The first way tells at once, and the second one after the person has set the question aside.
+    let stage = stage
+        .with("ASKBRIDGE_NOTIFY_SOUND_COMMAND", &told_into(&told))
+        .with("ASKBRIDGE_NOTIFY_COMMAND_COMMAND", &told_into(&ended))
+        .with("ASKBRIDGE_NOTIFY_COMMAND_DELAY", "2s");
+    let mut bridge = stage.bridge();
+    ask(&mut bridge, 1, "Aside?");
+    let id = stage.machine.question();
+    wait_for_line(&told, |line| line == "Aside?");
+    stage.machine.ok(&["later", &id, "1h"]);
+    wait("the end of the notifier", || notifiers(bridge.id()).is_empty().then_some(()));
+    // One that is asked after it is told in both ways by then, and with it the other would be.
+    ask(&mut bridge, 2, "Other?");
+    let lines = wait_for_line(&ended, |line| line == "Other?");
+    assert_eq!(lines, "Other?\n");
+    assert_eq!(fs::read_to_string(&told).unwrap(), "Aside?\nOther?\n");
+    // It is back, and is told as one that is new.
+    stage.machine.ok(&["later", &id, "now"]);
+    wait_for_line(&ended, |line| line == "Aside?");
+    assert_eq!(fs::read_to_string(&told).unwrap(), "Aside?\nOther?\nAside?\n");
+}
+
+#[test]
 fn a_rule_tells_by_the_ways_that_it_names_and_by_no_other() {
     let stage = Stage::new();
     let (sound, command) = (stage.file("sound"), stage.file("command"));
