@@ -82,9 +82,9 @@ pub struct AskArgs {
     #[arg(long, visible_alias = "free", requires = "option")]
     pub other: bool,
 
-    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: the parameters of
-    /// `_sandboxagent/session/request_question`, such as {"prompt": "Deploy?", "options": ["yes", "no"]}, or of
-    /// `POST /v1/questions`, such as {"fields": [{"name": "go", "label": "Deploy?", "kind": "boolean"}]}
+    /// Read the whole question from a file, or from stdin if it is `-`, as JSON: the body of `POST /v1/questions`, such
+    /// as {"message": "Deploy?", "fields": [{"name": "go", "label": "Where to?", "kind": "text"}]}. The parameters of
+    /// `_sandboxagent/session/request_question` work as well: {"prompt": "Deploy?", "options": ["yes", "no"]}
     #[arg(long, value_name = "FILE", group = "asked", conflicts_with_all = ["option", "many", "other"])]
     pub form: Option<PathBuf>,
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use askbridge_control::{inbox::Inbox, join::JoinedInbox};
 use askbridge_core::{
     desk::{IdPrefix, Record, Refusal, Submission},
-    question::{Answer, Field, Image, Outcome, Purpose, Question, Value},
+    question::{Answer, Field, FieldError, Image, Outcome, Purpose, Question, Value, check},
 };
 use askbridge_os::exit;
 use clap::Args;
@@ -222,16 +222,32 @@ pub(super) fn read(
     let given = sort(question, args).map_err(|error| vec![error])?;
     let mut answer = kept.cloned().unwrap_or_default();
     // All mistakes are reported at once, so that the person need not try for each of them.
-    let mut errors = Vec::new();
+    let mut unread = Vec::new();
     for field in &question.fields {
         let Some(given) = given.get(&*field.name) else { continue };
         match value(question, field, given) {
             Ok(value) => drop(answer.values.insert(field.name.clone(), value)),
-            Err(message) => errors.push(format!("{} {message}", about(question, field))),
+            Err(message) => unread.push(FieldError { field: field.name.clone(), message }),
         }
     }
-    errors.extend(notes(question, &args.note, &mut answer).err());
-    if errors.is_empty() { Ok(answer) } else { Err(errors) }
+    let wrong_note = notes(question, &args.note, &mut answer).err();
+    if unread.is_empty() && wrong_note.is_none() {
+        return Ok(answer);
+    }
+    let mut errors = with_all(question, &answer, unread);
+    errors.extend(wrong_note);
+    Err(errors)
+}
+
+/// Returns the mistakes in the values that could not be read, together with those in all others, in the order of the fields.
+fn with_all(question: &Question, answer: &Answer, unread: Vec<FieldError>) -> Vec<String> {
+    let mut errors = check(question, answer).err().unwrap_or_default();
+    // What cannot be read is missing as well.
+    errors.retain(|error| unread.iter().all(|other| other.field != error.field));
+    errors.extend(unread);
+    let place = |error: &FieldError| question.fields.iter().position(|field| field.name == error.field);
+    errors.sort_by_key(place);
+    errors.iter().map(|error| answer::errors(question, std::slice::from_ref(error))).collect()
 }
 
 /// Groups the typed texts by the names of the fields.
@@ -354,6 +370,28 @@ mod tests {
         question(
             &json!([{ "name": "q0", "label": "Which?", "kind": kind, "other": true, "options": options }]),
         )
+    }
+
+    #[test]
+    fn all_wrong_fields_are_named_at_once_in_their_order() {
+        let fields = question(&json!([
+            { "name": "a", "label": "A", "kind": "number", "integer": true, "required": true },
+            { "name": "b", "label": "B", "kind": "boolean" },
+            { "name": "c", "label": "C", "kind": "text", "maxLength": 2 },
+            { "name": "d", "label": "D", "kind": "number", "max": 3 },
+            { "name": "e", "label": "E", "kind": "text", "required": true },
+        ]));
+        let error = typed(&fields, &["1.5", "perhaps", "abc", "4"], &[]).unwrap_err();
+        let named: Vec<_> = error.split("; ").map(|error| &error[..9]).collect();
+        assert_eq!(
+            named,
+            ["“A” (a)", "“B” (b)", "“C” (c)", "“D” (d)", "“E” (e)"].map(|it| &it[..9]),
+            "{error}"
+        );
+        let error = typed(&fields, &["many"], &[]).unwrap_err();
+        assert_eq!(error, "“A” (a) must be a number, is “many”; “E” (e) is required");
+        // What is read is left to the bridge.
+        assert!(typed(&fields, &["1.5", "yes"], &[]).is_ok());
     }
 
     #[test]

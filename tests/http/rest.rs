@@ -298,10 +298,12 @@ async fn a_malformed_body_is_refused() {
         bridge.http.get(&path).await.is(405);
     }
     for body in
-        ["{}", r#"{"answers":"a"}"#, r#"{"answers":[[1]]}"#, r#"{"answers":[["a"]],"values":{"q0":"b"}}"#]
+        ["{}", r#"{"answers":"a"}"#, r#"{"answers":[[null]]}"#, r#"{"answers":[["a"]],"values":{"q0":"b"}}"#]
     {
         bridge.http.post("/v1/questions/bridge-1/reply", body).await.is(400);
     }
+    // A number is a text where it stands by its position, and no option is called so.
+    bridge.http.post("/v1/questions/bridge-1/reply", r#"{"answers":[[1]]}"#).await.is(422);
     assert!(bridge.agent.lock().unwrap().is_empty());
     let kind = "Content-Type: Application/JSON; charset=utf-8";
     bridge.http.send("POST", "/v1/questions/bridge-1/reply", &[kind], A).await.is(204);

@@ -29,7 +29,8 @@ pub enum AnswerInput {
     #[cfg_attr(feature = "schema", schemars(title = "AnswerByPlace"))]
     ByPlace {
         /// For each field in order, the values or labels of the chosen options, or the typed text. An empty list
-        /// leaves the field out.
+        /// leaves the field out. True, false and a number count as the text that they are written as.
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<Entry>>"))]
         answers: Vec<Vec<String>>,
         /// Notes on fields, by field name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -189,10 +190,31 @@ impl<'de> Deserialize<'de> for AnswerInput {
 /// Reads either shape of [`AnswerInput`].
 struct AnswerInputVisitor;
 
+/// One entry of an answer by position.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline))]
+#[serde(untagged, expecting = "expected a text, a number, true or false")]
+enum Entry {
+    Text(String),
+    Flag(bool),
+    Number(Number),
+}
+
+impl From<Entry> for String {
+    fn from(entry: Entry) -> Self {
+        match entry {
+            Entry::Text(text) => text,
+            Entry::Flag(flag) => flag.to_string(),
+            Entry::Number(number) => number.to_string(),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Members {
-    answers: Option<Vec<Vec<String>>>,
+    answers: Option<Vec<Vec<Entry>>>,
     values: Option<UniqueMap<Json>>,
     #[serde(default)]
     notes: UniqueMap<String>,
@@ -248,7 +270,10 @@ impl<'de> Visitor<'de> for AnswerInputVisitor {
         let Members { answers, values, notes: UniqueMap(notes), images } =
             Members::deserialize(MapAccessDeserializer::new(map))?;
         match (answers, values) {
-            (Some(answers), None) => Ok(AnswerInput::ByPlace { answers, notes, images }),
+            (Some(answers), None) => {
+                let texts = |entries: Vec<Entry>| entries.into_iter().map(String::from).collect();
+                Ok(AnswerInput::ByPlace { answers: answers.into_iter().map(texts).collect(), notes, images })
+            }
             (None, Some(UniqueMap(values))) => Ok(AnswerInput::ByName { values, notes, images }),
             (Some(_), Some(_)) => Err(M::Error::custom("give either `answers` or `values`, not both")),
             (None, None) => Err(M::Error::custom("give `answers` or `values`")),
@@ -335,6 +360,8 @@ mod tests {
             (json!([]), "expected an object"),
             (json!("a"), "expected an object"),
             (json!({ "answers": "a" }), "invalid type: string \"a\", expected a sequence"),
+            (json!({ "answers": [[null]] }), "expected a text, a number, true or false"),
+            (json!({ "answers": [[["a"]]] }), "expected a text, a number, true or false"),
             (json!({ "values": [] }), "invalid type: sequence, expected a map"),
         ] {
             let error = read(input.clone()).unwrap_err();
@@ -374,6 +401,22 @@ mod tests {
         let answer = Answer { values, notes, ..Answer::default() };
         let question = Question::new(Origin::SandboxAgent, "q", Vec::new());
         assert_eq!(AnswerInput::from(answer.clone()).read(&question), Ok(answer));
+    }
+
+    #[test]
+    fn flags_and_numbers_by_position_count_as_in_the_values() {
+        let kinds = [
+            json!({ "kind": "boolean" }),
+            json!({ "kind": "confirm", "yes": "Go", "no": "Stay" }),
+            json!({ "kind": "number" }),
+            json!({ "kind": "choice", "options": [{ "value": "5", "label": "Five" }] }),
+        ];
+        let fields = (0..).zip(kinds).map(|(place, it)| Field::at(place, "?".to_owned(), None, kind(it)));
+        let question = Question::new(Origin::SandboxAgent, "q", fields.collect());
+        let by_place = read(json!({ "answers": [[true], [false], [-1.5], [5]] })).unwrap().read(&question);
+        let by_name = json!({ "values": { "q0": true, "q1": false, "q2": -1.5, "q3": 5 } });
+        assert_eq!(by_place, read(by_name).unwrap().read(&question));
+        assert_eq!(check(&question, &by_place.unwrap()), Ok(()));
     }
 
     #[test]
