@@ -1,6 +1,8 @@
 //! The state of the broker of a fleet, for commands that show it.
 
 #[cfg(feature = "fleet")]
+use askbridge_control::join::Places;
+#[cfg(feature = "fleet")]
 use askbridge_fleet::Access;
 use askbridge_settings::Settings;
 #[cfg(feature = "fleet")]
@@ -19,11 +21,13 @@ pub async fn fleet_status(settings: &Settings) -> Option<BrokerStatus> {
         }
     };
     let status = BrokerStatus { broker, user: Some(access.user().to_string()), ..BrokerStatus::default() };
-    Some(match askbridge_fleet::status(&access).await {
+    let folder = Places::here().map(|places| places.own().to_owned()).unwrap_or_default();
+    Some(match askbridge_fleet::status(&access, &folder).await {
         Ok(found) => BrokerStatus {
             account: Some(found.account),
             latency_us: u64::try_from(found.latency.as_micros()).ok(),
             machines: found.machines,
+            has_this: found.has_this,
             problem: found.problem,
             ..status
         },

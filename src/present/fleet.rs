@@ -22,6 +22,9 @@ pub struct BrokerStatus {
     /// The number of machines in its directory. Absent if this user may not read it, or if it cannot be read now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<usize>,
+    /// Whether this machine is one of them, which no list names.
+    #[serde(skip)]
+    pub has_this: bool,
     /// Why the broker cannot be used, or why questions of its machines may be missing. Absent if all are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -54,11 +57,14 @@ impl BrokerStatus {
                 latency => format!(", replies in {}.{} ms", latency / 1000, latency % 1000 / 100),
             };
         }
-        match self.machines {
-            // Its directory has the machine that asks as well.
-            Some(1) => line += ", 1 machine in its directory",
-            Some(count) => line += &format!(", {count} machines in its directory"),
-            None => {}
+        match (self.machines, self.has_this) {
+            (Some(1), true) => line += ", this machine alone in its directory",
+            (Some(1), false) => line += ", 1 machine in its directory",
+            (Some(count), true) => {
+                line += &format!(", {count} machines in its directory, of which this is one")
+            }
+            (Some(count), false) => line += &format!(", {count} machines in its directory"),
+            (None, _) => {}
         }
         if let Some(problem) = &self.problem {
             let replied = if self.latency_us.is_none() { ": not connected: " } else { "; " };

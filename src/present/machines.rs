@@ -357,6 +357,11 @@ mod tests {
             list.lines(None).last().map(String::as_str),
             Some("fleet: tls://broker, 2 machines in its directory")
         );
+        // No list names this machine.
+        list.fleet.as_mut().unwrap().has_this = true;
+        assert!(
+            list.lines(None).last().unwrap().ends_with("2 machines in its directory, of which this is one")
+        );
         list.fleet = None;
         list.machines.clear();
         assert_eq!(

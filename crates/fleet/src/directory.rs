@@ -111,6 +111,11 @@ impl Directory {
         self.places.len()
     }
 
+    /// Returns whether a machine of this name has an entry.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.places.keys().any(|place| place.name().is_some_and(|known| known.as_str() == name))
+    }
+
     /// Returns whether each machine whose entry is known was asked, and has replied or not in time.
     pub(super) fn is_settled(&self) -> bool {
         self.is_read && self.places.values().all(|seen| !seen.is_due && seen.asked.is_none())

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
@@ -286,15 +286,17 @@ pub struct FleetStatus {
     pub latency: Duration,
     /// The number of machines in the directory, if the user may read it and the broker has it.
     pub machines: Option<usize>,
+    /// Whether this machine is one of them.
+    pub has_this: bool,
     /// Why the directory cannot be read.
     pub problem: Option<String>,
 }
 
-/// Asks the broker, over a connection of its own.
+/// Asks the broker, over a connection of its own. `folder` is that of the sockets here.
 ///
 /// # Errors
 /// It cannot be reached, or does not reply.
-pub async fn status(access: &Access) -> Result<FleetStatus, String> {
+pub async fn status(access: &Access, folder: &Path) -> Result<FleetStatus, String> {
     let broker = Broker::connect(access, limit::UNSORTED).await?;
     // The first reply, which `connect` has waited for, has the cost of a subscription in it.
     let Who { account, latency } = broker.who(access).await?;
@@ -305,5 +307,6 @@ pub async fn status(access: &Access) -> Result<FleetStatus, String> {
         _ => None,
     };
     let machines = machines.map(|()| directory.borrow().entries());
-    Ok(FleetStatus { account, latency, machines, problem })
+    let has_this = gateway::own_name(folder).is_some_and(|name| directory.borrow().has(&name));
+    Ok(FleetStatus { account, latency, machines, has_this, problem })
 }
