@@ -23,11 +23,12 @@ use super::{
 };
 use crate::{
     limits,
+    present::status::INBOX,
     service::{OwnInbox, StandingHost},
 };
 
 /// The name of the inbox of this process, as commands show it.
-pub const SERVER: &str = "askbridge inbox";
+pub const SERVER: &str = INBOX;
 
 /// Serves the questions until a signal ends it, and returns the exit code. Questions that are asked through this server
 /// wait in an inbox of its own, which commands find like a bridge's inbox.

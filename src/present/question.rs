@@ -143,9 +143,6 @@ impl QuestionText<'_> {
             let folder = folder.map(|folder| format!(" in {}", printable_line(folder))).unwrap_or_default();
             self.line(&format!("asked by {}{folder}", text::short(agent, AGENT)), 0, out)?;
         }
-        if let Some(session) = &question.session {
-            self.line(&format!("session {}", printable_line(session)), 0, out)?;
-        }
         if let Some(risk) = text::risk(question) {
             self.line(&risk, 0, out)?;
         }
@@ -206,13 +203,16 @@ impl QuestionText<'_> {
         let widths = names.iter().map(|name| width(&printable_line(name)));
         let label = widths.filter(|width| *width <= LONGEST_ALIGNED).max().unwrap_or(0);
         let number = options.len().to_string().len();
+        // A value that differs from its label only in case adds nothing, since an answer may use either: but where one option
+        // has its value beside it, all have.
+        let has_values = options.iter().any(|it| it.value.to_lowercase() != it.label.to_lowercase());
         let mut places = (1..).zip(options.iter().zip(&names));
         places.try_for_each(|(place, (option, name))| {
             writeln!(
                 out,
                 "{:INDENT$}{place:>number$}  {}",
                 "",
-                self.option(option, name, INDENT + number + 2, label)
+                self.option(option, (name, has_values), INDENT + number + 2, label)
             )?;
             let indent = INDENT + number + 2;
             subject::grants(option).try_for_each(|line| self.line(&line, indent, out))?;
@@ -220,13 +220,17 @@ impl QuestionText<'_> {
         })
     }
 
-    /// Returns the text of an option, under the name by which it differs from the others. `start` is the column behind
-    /// its number.
-    fn option(&self, option: &FieldOption, name: &str, start: usize, label_columns: usize) -> String {
-        // A value that differs from the label only in case adds nothing: an answer may use either.
-        let is_other = option.value.to_lowercase() != option.label.to_lowercase();
-        // And what tells two options of one label apart may be the value already.
-        let value = is_other.then_some(&*option.value).filter(|value| !has_word(name, value));
+    /// Returns the text of an option, under the name by which it differs from the others, with its value beside it or not.
+    /// `start` is the column behind its number.
+    fn option(
+        &self,
+        option: &FieldOption,
+        (name, has_value): (&str, bool),
+        start: usize,
+        label_columns: usize,
+    ) -> String {
+        // What tells two options of one label apart may be the value already.
+        let value = has_value.then_some(&*option.value).filter(|value| !has_word(name, value));
         let role = option.role.as_deref().map(|role| subject::meaning(*role));
         // The meaning of the role says more to a person than the value.
         let value = value.filter(|_| role.is_none());

@@ -26,6 +26,9 @@ use super::{
 /// The version of this program.
 const THIS_VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The name of the inbox in the background, as an agent.
+pub const INBOX: &str = "askbridge inbox";
+
 /// With so many columns, most folders can be read as a whole.
 const COMFORT: usize = 30;
 /// The least width of a folder, and of an agent. Below that, the column of the agent is left out.
@@ -164,7 +167,8 @@ impl MachineStatus {
                 text::line(&text::agent_of(bridge)),
                 bridge.open.to_string(),
                 bridge.uptime_ms.map_or_else(|| NONE.to_owned(), up),
-                text::line(&bridge.folder),
+                // The inbox in the background is in no folder of the person's.
+                if bridge.agent == INBOX { NONE.to_owned() } else { text::line(&bridge.folder) },
             ]
         };
         let steps = [
@@ -199,6 +203,7 @@ mod tests {
         let bridges = vec![
             bridge("k3f9q2", "npx @zed-industries/claude-code-acp", "/data/me/src/payments", 2),
             bridge("m4b7xa", "/opt/bin/\u{1b}agent --acp", "/data/me/a-project-with-a-long-name", 0),
+            bridge("x2c8wd", INBOX, "/", 0),
         ];
         let gaps = Gaps {
             unreachable: vec!["/run/mute.sock".into()],
@@ -220,14 +225,17 @@ k3f9q2-4 needs a newer askbridge
         let whole = "BRIDGE  PID   VERSION  AGENT            OPEN  UP  FOLDER
 k3f9q2  4321  0.1.0    claude-code-acp  2     2h  /data/me/src/payments
 m4b7xa  4321  0.1.0    \u{241b}agent           2     2h  /data/me/a-project-with-a-long-name
+x2c8wd  4321  0.1.0    askbridge inbox  2     2h  -
 ";
         let at_80 = "BRIDGE  PID   VERSION  AGENT            OPEN  UP  FOLDER
 k3f9q2  4321  0.1.0    claude-code-acp  2     2h  /data/me/src/payments
 m4b7xa  4321  0.1.0    \u{241b}agent           2     2h  /data/me/a-project-with-a-lon…
+x2c8wd  4321  0.1.0    askbridge inbox  2     2h  -
 ";
         let at_40 = "BRIDGE  PID   OPEN  UP  FOLDER
 k3f9q2  4321  2     2h  /data/me/src/pa…
 m4b7xa  4321  2     2h  /data/me/a-proj…
+x2c8wd  4321  2     2h  -
 ";
         for (room, shown) in [(None, whole), (Some(200), whole), (Some(80), at_80), (Some(40), at_40)] {
             let shown = shown.replace("0.1.0", THIS_VERSION);
@@ -238,7 +246,7 @@ m4b7xa  4321  2     2h  /data/me/a-proj…
     #[test]
     fn bridges_of_another_version_are_named() {
         let mut status = status();
-        let [first, second] = status.bridges.as_mut_slice() else { panic!("two bridges") };
+        let [first, second, ..] = status.bridges.as_mut_slice() else { panic!("two bridges") };
         first.version = "0.0.9".to_owned();
         let notes = |status: &MachineStatus| {
             let lines = status.lines(None).into_iter();
