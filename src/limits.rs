@@ -115,6 +115,17 @@ pub const NOTIFY_STRANGERS: usize = 64;
 /// How long a question that nobody can answer waits, so that a rule or an earlier answer comes first.
 pub const UNATTENDED: Duration = Duration::from_secs(2);
 
+// Images in a terminal.
+
+/// Memory that an image takes while it is decoded: four bytes for each of [`IMAGE_PIXELS`], and what its decoder needs beside
+/// them.
+pub const PICTURE: u64 = 256 * MIB as u64;
+/// How long a terminal may take to say what images it shows: one on the other side of the world does in less. A person
+/// waits for it once.
+pub const TERMINAL_REPLY: Duration = Duration::from_millis(500);
+/// Bytes of that reply. A few hundred are usual; what a person types meanwhile is among them.
+pub const TERMINAL_REPLIES: usize = 16 * KIB;
+
 // Other machines.
 
 /// How long a machine may take to say that an `askbridge dial` runs there, with a person at the terminal: ssh may ask

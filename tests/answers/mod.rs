@@ -25,6 +25,9 @@ mod delivery;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+#[cfg(feature = "tui")]
+mod drawn;
+#[cfg(test)]
 #[cfg(all(feature = "journal", feature = "tui"))]
 mod ends;
 #[cfg(test)]

@@ -144,6 +144,13 @@ impl Terminal {
         self.text.matches('\x07').count() - self.text.matches("askbridge\x07").count()
     }
 
+    /// Shows what comes until the command has written this behind what was expected before, and replies with these bytes.
+    #[track_caller]
+    pub(crate) fn replies(&mut self, query: &str, reply: &str) {
+        self.expect(query);
+        self.types(reply);
+    }
+
     /// Types these bytes.
     pub(crate) fn types(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();

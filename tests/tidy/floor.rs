@@ -28,7 +28,6 @@ const ALONE: &[(&str, &str)] = &[
     ("crates/core/src/mcp/gate.rs", "most of it are methods of `Core`, which are used without a path"),
     ("crates/core/src/mcp/progress.rs", "its methods are used without a path"),
     ("crates/settings/src/mcp.rs", "the type of a setting, as other files of this crate"),
-    ("src/command/tui/front.rs", "its methods are those of `App`, which are used without a path"),
     ("src/command/tui/haste.rs", "its methods are those of `App`, which are used without a path"),
     ("src/command/tui/settled.rs", "it is pure, and the file that uses it is not"),
     ("src/driver/interleavings/runs.rs", "the test itself, which nothing uses"),

@@ -13,7 +13,7 @@ pub(super) fn is_line_break(input: &Input) -> bool {
 }
 
 /// Returns the character that an input stands for in a text.
-fn typed_char(input: &Input) -> Option<char> {
+pub(super) fn typed_char(input: &Input) -> Option<char> {
     match input {
         Input::Key(key) if key.kind == KeyEventKind::Release => None,
         Input::Key(key) => match (key.code, key.modifiers) {

@@ -191,6 +191,11 @@ impl CardWriter {
         for image in images::lines(question) {
             self.text(&image, 0, own);
         }
+        match question.images.len() {
+            0 => {}
+            1 => self.text("i shows it", 0, self.theme.muted()),
+            _ => self.text("i shows them", 0, self.theme.muted()),
+        }
         for sentence in &question.unshown {
             self.text(&format!("! {sentence}"), 0, self.theme.warning());
         }

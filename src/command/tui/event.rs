@@ -8,6 +8,7 @@ use askbridge_core::{
     question::{Context, Purpose},
 };
 
+use super::picture::{Picture, Wanted};
 use crate::command::tui::proposed_rule::ProposedRule;
 
 /// A question, with what its record does not say.
@@ -109,6 +110,8 @@ pub enum TuiEvent {
     Written(Result<String, String>),
     /// Why something was not done.
     Refused(String),
+    /// An image of a question, or why it cannot be shown.
+    Pictured(Wanted, Result<Picture, String>),
     /// What led to a question.
     Led(QuestionId, Result<Arc<Context>, Refusal>),
     /// The pause after a question appeared by itself has ended: the user has had time to read it.
@@ -130,6 +133,8 @@ pub enum Effect {
     Later(QuestionId, String),
     /// Ask what led to this question.
     Lead(Arc<Record>),
+    /// Make an image ready to be shown.
+    Picture(Wanted),
     /// Take a submission back, if it still waits.
     TakeBack(QuestionId),
     /// Notify the person by a bell and by the terminal's own notification, with this text.

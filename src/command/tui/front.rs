@@ -1,5 +1,5 @@
-//! The texts in front of everything else that are only read: the keys, and what led to the current question. Pure. How they
-//! are drawn is left to `view.rs`.
+//! What stands in front of everything else and is only read or looked at: the keys, what led to the current question, and its
+//! images. Pure. How that is drawn is left to `overlay.rs` and `image_view.rs`.
 
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ use askbridge_core::{
 
 use super::{
     event::{Effect, Key},
+    image_view::{AROUND, ImageView},
+    picture::{Picture, Wanted},
     state::{App, Modal},
 };
 
@@ -48,6 +50,72 @@ impl App {
             && self.current.as_ref() == Some(id)
         {
             *shown = Some(led.map_err(|refusal| refusal.to_string()));
+        }
+    }
+
+    /// Shows the first image of the current question.
+    pub(super) fn show_images(&mut self) -> Vec<Effect> {
+        match self.item().map(|item| item.record.question.images.len()) {
+            None => Vec::new(),
+            Some(0) => {
+                self.say("The question has no images");
+                Vec::new()
+            }
+            Some(_) => self.show_image(1),
+        }
+    }
+
+    fn show_image(&mut self, number: usize) -> Vec<Effect> {
+        let Some(record) = self.item().map(|item| Arc::clone(&item.record)) else { return Vec::new() };
+        self.modal = Some(Modal::Image(ImageView { number, shown: None }));
+        let (columns, lines) = self.size;
+        vec![Effect::Picture(Wanted { record, number, columns, lines: lines.saturating_sub(AROUND) })]
+    }
+
+    /// Handles a key while an image is in front.
+    pub(super) fn image_key(&mut self, key: Key, view: ImageView) -> Vec<Effect> {
+        let count = self.item().map_or(0, |item| item.record.question.images.len());
+        let number = match key {
+            Key::Escape | Key::Char('q') => {
+                self.is_stray = matches!(key, Key::Char(_));
+                return Vec::new();
+            }
+            Key::Char('j' | ' ') | Key::Down | Key::Right | Key::Tab | Key::PageDown => view.number + 1,
+            Key::Char('k') | Key::Up | Key::Left | Key::BackTab | Key::PageUp => view.number - 1,
+            _ => view.number,
+        };
+        if number != view.number && (1..=count).contains(&number) {
+            return self.show_image(number);
+        }
+        self.modal = Some(Modal::Image(view));
+        Vec::new()
+    }
+
+    /// Shows an image that is ready, or why there is none, if the person still waits for it.
+    pub(super) fn pictured(&mut self, wanted: &Wanted, made: Result<Picture, String>) {
+        let is_wanted = self.current.as_ref() == Some(&wanted.record.id)
+            && self.size == (wanted.columns, wanted.lines + AROUND);
+        if let Some(Modal::Image(view)) = &mut self.modal
+            && is_wanted
+            && view.number == wanted.number
+        {
+            view.shown = Some(made);
+        }
+    }
+
+    /// Asks for the image in front again, which has to fit to another size of the terminal.
+    pub(super) fn fit_image(&mut self) -> Vec<Effect> {
+        match &self.modal {
+            Some(Modal::Image(ImageView { number, .. })) => self.show_image(*number),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the image in front.
+    pub(super) fn picture(&self) -> Option<&Picture> {
+        match &self.modal {
+            Some(Modal::Image(ImageView { shown: Some(Ok(picture)), .. })) => Some(picture),
+            _ => None,
         }
     }
 }

@@ -48,12 +48,16 @@ impl App {
             TuiEvent::Deferred(ids) => return self.deferred(ids),
             TuiEvent::TakenBack(id) => return self.taken_back(&id),
             TuiEvent::Submitted(id, result) => return self.submitted(&id, result),
+            TuiEvent::Pictured(wanted, made) => self.pictured(&wanted, made),
             TuiEvent::Led(id, led) => self.led(&id, led),
             TuiEvent::Proposed(id, rule) => self.proposed(&id, rule),
             TuiEvent::Written(written) => self.rule_written(written),
             TuiEvent::Refused(why) => self.complain(why),
             TuiEvent::Read => self.is_fresh = false,
-            TuiEvent::Resize(columns, lines) => self.size = (columns, lines),
+            TuiEvent::Resize(columns, lines) => {
+                self.size = (columns, lines);
+                return self.fit_image();
+            }
             TuiEvent::Scroll(by) if self.pane == Pane::List => self.step(if by < 0 { -1 } else { 1 }),
             TuiEvent::Scroll(by) => self.scroll(isize::try_from(by).unwrap_or_default()),
             TuiEvent::Click(column, line) => return self.click(column, line),
@@ -123,6 +127,7 @@ impl App {
             Key::Char('/') => self.search_begins(),
             Key::Char('?') => self.modal = Some(Modal::Help(0)),
             Key::Char('w') => return self.lead(),
+            Key::Char('i') => return self.show_images(),
             Key::Char('q') => return self.quit(),
             Key::Char('u') => return self.undo(),
             Key::Char('m') => {

@@ -53,6 +53,7 @@ impl App {
             Some(
                 Modal::Help(_)
                 | Modal::Led(..)
+                | Modal::Image(_)
                 | Modal::Rule(..)
                 | Modal::Together(_)
                 | Modal::Leave

@@ -2,6 +2,7 @@
 //! A pure state machine takes events and is drawn; `screen.rs` and `run.rs` have the terminal and the bridges.
 
 mod bursts;
+mod calls;
 mod card;
 mod card_keys;
 mod commented;
@@ -11,14 +12,19 @@ pub mod editor;
 pub mod event;
 mod field;
 mod front;
+mod graphics;
 mod group;
 pub mod handle;
 mod haste;
+mod image_view;
+mod inputs;
 mod layout;
 mod lines;
 pub mod list;
 mod modal_keys;
 mod overlay;
+mod painter;
+mod picture;
 pub mod proposed_rule;
 mod prose;
 mod repaint;
@@ -28,6 +34,7 @@ mod screen;
 pub mod search;
 mod sending;
 mod settled;
+mod sixel;
 pub mod state;
 pub mod theme;
 mod together;

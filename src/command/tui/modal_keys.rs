@@ -23,6 +23,7 @@ impl App {
         match modal {
             Modal::Help(line) => self.modal = self.scrolled(key, line).map(Modal::Help),
             Modal::Led(led, line) => self.modal = self.scrolled(key, line).map(|line| Modal::Led(led, line)),
+            Modal::Image(view) => return self.image_key(key, view),
             Modal::Confirm(why, answer, mut typed) => match key {
                 Key::Escape => self.say("Nothing was sent"),
                 // A terminal that does not mark pastes sends them as keys, which may arrive in pieces.

@@ -36,7 +36,7 @@ use crate::{
 const COLUMNS: u16 = 64;
 
 /// The keys. Those that act on a question do so only in the question, not in the list.
-const KEYS: [(&str, &str); 23] = [
+const KEYS: [(&str, &str); 24] = [
     ("j, k", "next and previous question"),
     ("g, G", "first and last question (also Home, End)"),
     ("PgUp, PgDn", "scroll the list, or a long question"),
@@ -44,6 +44,7 @@ const KEYS: [(&str, &str); 23] = [
     ("Enter", "open the question; take the option; send"),
     ("Esc", "stop typing; leave the question"),
     ("w", "what the agent said and did before it asked"),
+    ("i", "the images of the question, one by one"),
     ("u", "take back what is being sent, the last first"),
     ("m", "make a rule of the last decision about a permission"),
     ("q, Ctrl+C", "quit; the questions stay open"),
@@ -88,6 +89,9 @@ pub(super) fn draw_overlay(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     let text = |text: &str, style: Style| lines(text, 0, columns).into_iter().map(move |line| (line, style));
     let front = match &app.modal {
         None => return,
+        Some(Modal::Image(view)) => {
+            return app.item().map_or((), |item| view.draw(&item.record, theme, frame));
+        }
         Some(Modal::Help(from)) => help(*from, columns, app.size.1),
         Some(Modal::Led(known, from)) => led(known.as_ref(), *from, columns, app.size.1),
         Some(Modal::Confirm(why, answer, typed)) => {

@@ -4,7 +4,7 @@
 
 use std::{
     env,
-    io::{self, IsTerminal, Stdout},
+    io::{self, IsTerminal},
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
@@ -19,10 +19,10 @@ use askbridge_core::desk::{Record, Submission};
 use askbridge_os::{exit, keyboard::drain, limits, signals::Signals};
 use askbridge_settings::keys;
 use clap::Args;
-use crossterm::event::{Event as Input, EventStream};
+use crossterm::event::Event as Input;
 use futures::{FutureExt, StreamExt};
 use jiff::Zoned;
-use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
+use ratatui::{Terminal, backend::CrosstermBackend};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
@@ -32,18 +32,20 @@ use tokio::{
 
 use super::{
     bursts::{is_line_break, ready, together},
+    calls::{self, Pictures},
     event::{Effect, Key, TuiEvent},
-    repaint::{self, Repainter},
+    graphics::{Graphics, without_replies},
+    inputs::{Inputs, cell},
+    painter::Painter,
     screen::{self, Screen},
     sending::{self, Submissions},
     settled::Asked,
     state::{App, Modal},
     theme::Theme,
-    view::draw,
     world::world,
 };
 use crate::{
-    command::{CommandError, Context, reach::MachineArgs, tui::proposed_rule::ProposedRule, until::until},
+    command::{CommandError, Context, reach::MachineArgs, until::until},
     present::{attention::TerminalKind, listing},
 };
 
@@ -108,12 +110,13 @@ pub async fn tui(context: &Context, args: &TuiArgs) -> Result<u8, CommandError> 
 struct Session<'a> {
     joined: &'a JoinedInbox,
     app: App,
-    theme: Theme,
-    // The fields are dropped in this order: drawing ends before the terminal is given back.
-    terminal: Terminal<CrosstermBackend<Stdout>>,
-    screen: Screen,
-    repainter: Repainter,
-    inputs: EventStream,
+    /// Whether colours are shown.
+    colour: bool,
+    painter: Painter,
+    inputs: Inputs,
+    /// How the terminal shows images, once that is known.
+    graphics: Option<Graphics>,
+    pictures: Pictures,
     stops: Signal,
     follower: Follower,
     left_out: watch::Receiver<Gaps>,
@@ -124,8 +127,6 @@ struct Session<'a> {
     remembered: Vec<Arc<Record>>,
     /// Whether the terminal said that it has the focus.
     has_focus: bool,
-    /// The number in the title.
-    titled: Option<usize>,
     /// When the bridges were last told that the person is there.
     watched: Option<Instant>,
     /// The end of the pause in which the person reads a question that appeared by itself.
@@ -159,11 +160,11 @@ impl<'a> Session<'a> {
         Ok(Session {
             joined,
             app: App::new((size.width, size.height)),
-            theme: Theme { colour },
-            terminal,
-            screen: Screen::enter(known, args.mouse)?,
-            repainter: Repainter::default(),
-            inputs: EventStream::new(),
+            colour,
+            painter: Painter::new(Theme { colour }, terminal, Screen::enter(known, args.mouse)?),
+            inputs: Inputs::new(),
+            graphics: None,
+            pictures: Pictures::default(),
             stops,
             follower: joined.store().follow(),
             left_out: joined.gaps(),
@@ -172,7 +173,6 @@ impl<'a> Session<'a> {
             asked: Asked::default(),
             remembered: Vec::new(),
             has_focus: false,
-            titled: None,
             watched: None,
             read: None,
             pressed: None,
@@ -231,7 +231,8 @@ impl<'a> Session<'a> {
         let (unread, unquiet) = (self.read.map(left), self.quiet.map(left));
         tokio::select! {
             input = self.inputs.next() => LoopEvent::Input(input),
-            Some(Ok(result)) = self.calls.join_next() => LoopEvent::Called(result),
+            // A call that was given up has no result.
+            Some(called) = self.calls.join_next() => called.map_or(LoopEvent::World, LoopEvent::Called),
             Some(submitted) = self.submissions.next() => LoopEvent::Called(submitted),
             Some(Ok(records)) = self.asked.replies.join_next() => LoopEvent::Remembered(records),
             Some(_) = self.follower.next() => LoopEvent::World,
@@ -250,7 +251,7 @@ impl<'a> Session<'a> {
         let is_burst = |before: Instant| now.duration_since(before) < limits::BURST;
         self.app.is_burst = self.pressed.replace(now).is_some_and(is_burst);
         self.quiet = Some(now + limits::QUIET);
-        for input in together(self.arrived(first).await?) {
+        for input in together(without_replies(self.arrived(first).await?)) {
             effects.extend(self.take(input)?);
             if self.is_confirming() && !was_confirming {
                 effects.extend(self.drop_typed_ahead().await?);
@@ -313,25 +314,22 @@ impl<'a> Session<'a> {
 
     /// Stops the process as Ctrl-Z does, and draws everything again once it is continued.
     fn stop(&mut self) -> io::Result<Vec<Effect>> {
-        self.screen.stop()?;
-        // `resize` clears the screen as well. `clear` would ask the terminal where the cursor is, and wait for the
-        // reply.
-        let size = self.terminal.size()?;
-        self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
-        (self.titled, self.repainter) = (None, Repainter::default());
-        Ok(self.renew())
+        self.painter.stop()?;
+        let mut effects = self.renew();
+        effects.extend(self.app.fit_image());
+        Ok(effects)
     }
 
     /// Carries out the effects; returns whether the session ends.
     fn act(&mut self, effects: Vec<Effect>) -> io::Result<bool> {
         for effect in effects {
-            let joined = self.joined.clone();
+            let Some(effect) = calls::begin(effect, self.joined, &mut self.calls) else { continue };
             match effect {
                 Effect::Quit => return Ok(true),
                 Effect::Pause => self.read = Some(Instant::now() + PAUSE),
                 // The terminal has the focus, so its user sees the screen and needs no notification.
                 Effect::Tell(_) if self.has_focus => {}
-                Effect::Tell(text) => self.screen.tell(&text)?,
+                Effect::Tell(text) => self.painter.screen.tell(&text)?,
                 Effect::TakeBack(id) => self.submissions.take_back(&id),
                 Effect::Submit(id, submission) => {
                     if self.submissions.send(id.clone(), submission, None) {
@@ -348,38 +346,45 @@ impl<'a> Session<'a> {
                     Ok(time) => drop(self.submissions.send(id, Submission::Later(time), None)),
                     Err(why) => drop(self.app.handle(TuiEvent::Refused(format!("{typed:?}: {why}")))),
                 },
-                Effect::Propose(record) => {
-                    // The journal and the settings are files.
-                    let id = record.id.clone();
-                    self.calls.spawn_blocking(move || TuiEvent::Proposed(id, ProposedRule::of(&record)));
+                Effect::Picture(wanted) => {
+                    let (graphics, typed) = self.graphics()?;
+                    self.pictures.begin(self.joined.clone(), wanted, graphics, &mut self.calls);
+                    for input in typed {
+                        let effects = self.take(input)?;
+                        if self.act(effects)? {
+                            return Ok(true);
+                        }
+                    }
                 }
-                Effect::Write(record, seen) => {
-                    self.calls.spawn_blocking(move || TuiEvent::Written(ProposedRule::write(&record, &seen)));
-                }
-                Effect::Lead(record) => {
-                    let led = async move { TuiEvent::Led(record.id.clone(), joined.context(&record).await) };
-                    self.calls.spawn(led);
-                }
+                // `calls.rs` has done it.
+                Effect::Propose(_) | Effect::Write(..) | Effect::Lead(_) => {}
             }
         }
         Ok(false)
     }
 
+    /// Returns how the terminal shows images, and what was typed while it was asked. It is asked when the first image is to be
+    /// shown, and again unless it replied.
+    fn graphics(&mut self) -> io::Result<(Graphics, Vec<Input>)> {
+        if let Some(known) = self.graphics {
+            return Ok((known, Vec::new()));
+        }
+        if self.painter.screen.is_plain() {
+            return Ok((Graphics::Nothing, Vec::new()));
+        }
+        // The person waits meanwhile.
+        self.painter.draw(&mut self.app)?;
+        let replies = self.inputs.query()?;
+        // A terminal that does not know the query may have printed it.
+        self.painter.clear()?;
+        let graphics = Graphics::of(&replies, cell(), self.colour, |name| env::var(name).ok());
+        self.graphics = Some(graphics).filter(|_| replies.is_whole);
+        Ok((graphics, replies.typed))
+    }
+
     fn draw(&mut self) -> io::Result<()> {
-        let open = self.app.world.open.len() - self.app.aside();
-        if self.titled != Some(open) {
-            self.screen.title(open)?;
-            self.titled = Some(open);
-        }
-        let size = self.terminal.size()?;
-        if (size.width, size.height) != self.app.size {
-            // The terminal paints the whole screen now, so what the repainter knows of it is stale.
-            self.repainter = Repainter::default();
-            self.app.handle(TuiEvent::Resize(size.width, size.height));
-        }
-        let drawn = self.terminal.draw(|frame| draw(&self.app, self.theme, frame))?;
-        let again = self.repainter.changed(drawn.buffer);
-        repaint::paint(&again, self.terminal.backend_mut())
+        let effects = self.painter.draw(&mut self.app)?;
+        self.act(effects).map(drop)
     }
 
     /// Shows the questions as they are now.

@@ -3,6 +3,7 @@
 //! Handling events is left to `handle.rs`.
 
 use std::{
+    cell::Cell,
     io::{self, Write},
     panic,
     sync::{Mutex, MutexGuard, Once, PoisonError},
@@ -78,9 +79,19 @@ impl Screen {
         self.take()
     }
 
+    /// Returns whether the terminal prints sequences that it does not know.
+    pub(super) fn is_plain(&self) -> bool {
+        self.known == TerminalKind::Plain
+    }
+
     /// Notifies the user by this terminal's escape sequence for notifications.
     pub(super) fn tell(&self, text: &str) -> io::Result<()> {
         write(&self.known.tell(text))
+    }
+
+    /// Writes escape sequences that change nothing in how the terminal is given back.
+    pub(super) fn write(&self, text: &str) -> io::Result<()> {
+        write(text)
     }
 
     /// Shows the number of open questions in the title.
@@ -95,14 +106,35 @@ impl Drop for Screen {
     }
 }
 
+thread_local! {
+    /// Whether a panic of this thread ends nothing but its work.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does work that may panic without an end of the program: the terminal stays as it is, and no report is written into it.
+/// The panic goes on to the end of the thread's task.
+pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> T {
+    struct Unguard;
+    impl Drop for Unguard {
+        fn drop(&mut self) {
+            IS_GUARDED.set(false);
+        }
+    }
+    IS_GUARDED.set(true);
+    let _unguard = Unguard;
+    work()
+}
+
 /// Gives the terminal back before a panic is reported: the report would be lost with the alternate screen.
 fn give_back_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            give();
-            before(info);
+            if !IS_GUARDED.get() {
+                give();
+                before(info);
+            }
         }));
     });
 }
@@ -202,6 +234,9 @@ mod tests {
     fn a_panic_gives_the_terminal_back_and_is_readable_there() {
         if std::env::var_os(PANICS).is_some() {
             let _screen = Screen::enter(TerminalKind::Other, true).unwrap();
+            // What decodes an image may panic without an end of the program.
+            std::thread::spawn(|| guarded(|| panic!("not seen"))).join().unwrap_err();
+            assert!(taken().is_some(), "the terminal was given back");
             panic!("of the test");
         }
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -229,6 +264,7 @@ mod tests {
         assert_eq!(text.matches("\x1b[?1049l").count(), 1, "the report is wiped: {text:?}");
         let report = text.find("of the test").unwrap_or_else(|| panic!("no report: {text:?}"));
         assert!(left < report, "the report is lost with the screen: {text:?}");
+        assert!(!text.contains("not seen"), "{text:?}");
         for undone in ["\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", GIVE_TITLE_BACK] {
             assert_eq!(text.matches(undone).count(), 1, "{undone:?}: {text:?}");
         }

@@ -17,6 +17,7 @@ use super::{
     editor::Editor,
     event::{Effect, InboxState, QuestionItem},
     group::{Group, Together},
+    image_view::ImageView,
     prose::{SubjectLines, has_folds},
     search::Search,
 };
@@ -44,6 +45,8 @@ pub enum Modal {
     Help(usize),
     /// What led to the current question, from this line on; `None` until that is known.
     Led(Option<Result<Arc<Context>, String>>, usize),
+    /// An image of the current question.
+    Image(ImageView),
     /// Why the answer must be confirmed, and the word to type.
     Confirm(Cow<'static, str>, Answer, Editor),
     /// Like permissions, to be decided together.
