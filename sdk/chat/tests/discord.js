@@ -119,7 +119,8 @@ function attach(message, { attachments }, files, makeId) {
     const kept = message.attachments.find(one => one.id === name);
     const file = files[`files[${name}]`];
     need(kept || file, `no file ${name}`);
-    return kept ?? { id: makeId(), filename: file.name, content_type: file.type, bytes: file.bytes };
+    // Whoever asks for the message is told of its files, and not what is in them.
+    return kept ?? Object.defineProperty({ id: makeId(), filename: file.name, content_type: file.type, size: file.bytes.length }, "bytes", { value: file.bytes });
   });
 }
 
@@ -369,7 +370,7 @@ export class Discord {
   times = what => this.calls.filter(({ method, path, files }) => (what === "post" ? method === "POST" && /^\/channels\/\d+\/messages$/.test(path) : method === "PATCH" && Object.keys(files).length)).map(({ at }) => at);
 
   get images() {
-    return this.all().flatMap(({ id: above, attachments }) => attachments.map(one => ({ ...one, above })));
+    return this.all().flatMap(({ id: above, attachments }) => attachments.map(one => ({ ...one, bytes: one.bytes, above })));
   }
 
   settings = (chats = [TEAM], more = "") =>

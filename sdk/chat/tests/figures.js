@@ -1,15 +1,18 @@
-// What the bot costs in each chat (CHATS="telegram slack"): the time from a tap to the agent's stdin, and 1,000 open questions. Each figure has its goal.
+// What the bot costs in each chat (CHATS="telegram slack"): the time from a tap to the agent's stdin, 1,000 open
+// questions, and images. Each figure but the last has its goal.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { Discord, PEOPLE, TEAM, TOKEN as DISCORD_TOKEN } from "./discord.js";
 import { Machine, until } from "./machine.js";
+import { png } from "./multipart.js";
 import { APP_TOKEN, BOT_TOKEN, Slack } from "./slack.js";
 import { Telegram, TOKEN } from "./telegram.js";
 
 const TAPS = Number(process.env.TAPS ?? 30);
 const MANY = Number(process.env.MANY ?? 1_000);
+const IMAGES = Number(process.env.IMAGES ?? 30);
 
 /** The chats: a stand-in, its settings, and a group of the size that it takes in a while (a minute of Telegram is 0.6 s here). */
 const SPECS = {
@@ -78,9 +81,24 @@ async function many(kind) {
   chat.end();
 }
 
+/** Images as large as askbridge takes them, one for each question. */
+async function images(kind) {
+  const machine = await new Machine().start();
+  const chat = await SPECS[kind].make().start();
+  set(machine, kind, chat, 0);
+  const bot = await machine.connected(kind);
+  const start = performance.now();
+  for (let number = 0; number < IMAGES; number++) machine.publishes([png(1 + number, 100, 2_900_000)]);
+  await until("the images", () => chat.images.length === IMAGES, () => [chat.images.length, bot.said]);
+  console.log(`${kind}: ${IMAGES} images of 2.9 MB in ${((performance.now() - start) / 1000).toFixed(0)} s: ${rss(bot.pid).toFixed(0)} MiB afterwards, ${peak(bot.pid).toFixed(0)} MiB at most`);
+  await machine.end();
+  chat.end();
+}
+
 for (const kind of (process.env.CHATS ?? Object.keys(SPECS).join(" ")).split(" ")) {
   await taps(kind);
   await many(kind);
+  await images(kind);
 }
 // A library of a chat may keep a connection that nobody needs any more.
 process.exit();
