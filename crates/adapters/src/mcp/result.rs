@@ -126,7 +126,7 @@ fn with_images(mut text: String, images: &[Image]) -> CallToolResult {
     // The record says what the person gave, and the data what became of it.
     let sent = images.iter().filter_map(|image| Image::of(image.data.get()?.to_vec(), None).ok());
     let blocks: Vec<_> = sent
-        .filter_map(|image| Some(ContentBlock::image(base64(&*image.data.get()?), image.format.name())))
+        .filter_map(|image| Some(ContentBlock::image(base64(&image.data.get()?), image.format.name())))
         .collect();
     text.push_str(&match blocks.len() {
         1 => "\nThe person added an image, which follows.".to_owned(),
