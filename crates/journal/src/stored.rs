@@ -440,17 +440,6 @@ mod tests {
 
     /// Returns a question that has every member that a question can have.
     fn whole() -> Json {
-        let preview = json!({ "text": "Sample", "format": "markdown" });
-        let option = json!({ "value": "1", "label": "One", "description": "First", "preview": preview, "role": "allow_once", "grants": ["More"], "dangerous": true });
-        let options = json!([option, { "value": "2", "label": "Two" }]);
-        let field = |name: &str, kind: Json| {
-            let mut field = json!({
-                "name": name, "label": "L", "header": "H", "help": "More", "required": true, "secret": true,
-                "nullable": true, "requiredWith": "g.",
-            });
-            field.as_object_mut().expect("members").extend(kind.as_object().expect("members").clone());
-            field
-        };
         let subject = json!({
                 "kind": "execute", "title": "T", "description": "D", "command": "ls", "folder": "/p",
                 "locations": ["a.rs:1"], "patch": "P", "content": "C", "plan": "Do", "rawInput": "{}", "unclear": "Its files.",
@@ -467,28 +456,57 @@ mod tests {
             "images": [{ "type": "image/png", "bytes": 9, "width": 3, "height": 2, "digest": "sha256:00", "description": "D" }],
             "unshown": ["1 image is not shown."],
             "subject": subject,
-            "fields": [
-                field("text", json!({
+            "fields": fields(),
+            "riskOfKind": true, "takesImages": true,
+        })
+    }
+
+    /// A field of each kind, with all members.
+    fn fields() -> Vec<Json> {
+        let preview = json!({ "text": "Sample", "format": "markdown" });
+        let option = json!({ "value": "1", "label": "One", "description": "First", "preview": preview, "role": "allow_once", "grants": ["More"], "dangerous": true });
+        let options = json!([option, { "value": "2", "label": "Two" }]);
+        let field = |name: &str, kind: Json| {
+            let mut field = json!({
+                "name": name, "label": "L", "header": "H", "help": "More", "required": true, "secret": true,
+                "nullable": true, "requiredWith": "g.",
+            });
+            field.as_object_mut().expect("members").extend(kind.as_object().expect("members").clone());
+            field
+        };
+        vec![
+            field(
+                "text",
+                json!({
                     "kind": "text", "multiline": true, "minLength": 1, "maxLength": 9, "pattern": ".", "format": "uri",
                     "placeholder": "P", "default": "D",
-                })),
-                field("choice", json!({ "kind": "choice", "options": options, "other": true, "default": "1" })),
-                field("choices", json!({
+                }),
+            ),
+            field("choice", json!({ "kind": "choice", "options": options, "other": true, "default": "1" })),
+            field(
+                "choices",
+                json!({
                     "kind": "choices", "options": options, "other": true, "min": 1, "max": 2, "default": ["1"],
-                })),
-                field("boolean", json!({ "kind": "boolean", "default": true })),
-                field("number", json!({
+                }),
+            ),
+            field("boolean", json!({ "kind": "boolean", "default": true })),
+            field(
+                "number",
+                json!({
                     "kind": "number", "integer": true, "min": 1.0, "max": 2.0, "exclusiveMin": 0.5, "exclusiveMax": 2.5,
                     "step": 1.0, "default": 1.0,
-                })),
-                field("confirm", json!({ "kind": "confirm", "yes": "Go", "no": "Stop" })),
-                field("texts", json!({
+                }),
+            ),
+            field("confirm", json!({ "kind": "confirm", "yes": "Go", "no": "Stop" })),
+            field(
+                "texts",
+                json!({
                     "kind": "texts", "min": 1, "max": 2, "unique": true, "minLength": 1, "maxLength": 9, "pattern": ".",
                     "format": "uri", "default": ["D"],
-                })),
-                field("json", json!({ "kind": "json", "schema": { "type": "object" } })),
-            ],
-        })
+                }),
+            ),
+            field("json", json!({ "kind": "json", "schema": { "type": "object" } })),
+        ]
     }
 
     /// Adds the paths of all that is neither an object nor a list.
