@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use askbridge_control::rpc::{session::refusal, socket::read_waiting};
+use askbridge_control::rpc::{session::refusal, waiting::read_waiting};
 use askbridge_core::desk::Refusal;
 use askbridge_os::terminal::printable_line;
 use async_nats::{Client, HeaderMap, Message, StatusCode, Subject};

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    io,
+    io, mem,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -271,7 +271,7 @@ async fn reach(path: &Path, is_short: impl Fn(bool)) -> io::Result<Option<UnixSt
     loop {
         let reached = discovery::connect(path).await;
         let lacks = reached.as_ref().is_err_and(lacks_descriptors);
-        if std::mem::replace(&mut was_short, lacks) != lacks {
+        if mem::replace(&mut was_short, lacks) != lacks {
             is_short(lacks);
         }
         match reached {
@@ -324,13 +324,12 @@ async fn connect(name: &LinkName, stream: UnixStream) -> Result<(Box<BridgeConne
     let mut client = match name {
         LinkName::Machine(machine) => Client::connect_machine(stream, machine.clone()).await?.0,
         LinkName::Elsewhere => Client::connect_machines(stream).await?,
-        LinkName::Bridge(_) | LinkName::Dialed => {
-            let client = Client::connect(stream).await?;
-            client.greeting().iter().try_for_each(|status| check(name, status))?;
-            client
-        }
+        LinkName::Bridge(_) | LinkName::Dialed => Client::connect(stream).await?,
     };
-    let greeting = client.take_greeting();
+    let greeting = mem::take(&mut client.greeting);
+    if let LinkName::Bridge(_) | LinkName::Dialed = name {
+        greeting.iter().try_for_each(|status| check(name, status))?;
+    }
     Ok(BridgeConnection::follow(name, Peer::Connected(Arc::new(client)), greeting).await?)
 }
 

@@ -3,7 +3,7 @@
 //! Once a reply says that the call succeeded, its content is read leniently: a bridge of another version must not make
 //! an answer that the agent received look lost (I11).
 
-use std::{io, mem, sync::Arc};
+use std::{io, sync::Arc};
 
 use askbridge_core::{
     desk::{IdPrefix, LostQuestion, MachineName, QuestionId, Record, Refusal, Submission},
@@ -69,7 +69,8 @@ impl From<CallError> for Refusal {
 #[derive(Debug)]
 pub struct Client {
     client: RpcClient,
-    greeting: Vec<BridgeStatus>,
+    /// Taken by who follows a machine for long, and keeps what it says of its bridges later.
+    pub(crate) greeting: Vec<BridgeStatus>,
     /// The name of the other machine, which is put before the IDs that it sends, and removed from those sent to it.
     machine: Option<MachineName>,
 }
@@ -138,11 +139,6 @@ impl Client {
     /// Returns how the bridges described themselves when they were greeted: one of them, or all of a machine.
     pub fn greeting(&self) -> &[BridgeStatus] {
         &self.greeting
-    }
-
-    /// Returns the same, once: who follows a machine for long keeps what it says of its bridges later.
-    pub(crate) fn take_greeting(&mut self) -> Vec<BridgeStatus> {
-        mem::take(&mut self.greeting)
     }
 
     /// Returns whether the connection is still open, as far as is known.

@@ -23,3 +23,4 @@ pub mod protocol;
 pub mod select;
 pub mod session;
 pub mod socket;
+pub mod waiting;

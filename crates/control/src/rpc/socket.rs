@@ -2,16 +2,12 @@
 //! does on stdio. Calls are left to `session.rs`, the methods to `methods.rs`.
 
 use std::{
-    future::poll_fn,
     io::{self, ErrorKind},
-    mem::MaybeUninit,
     os::unix::net,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::{Poll, ready},
 };
 
 use askbridge_core::wire::line;
@@ -19,7 +15,7 @@ use bytes::BytesMut;
 use memchr::memchr;
 use rustix::net::{Shutdown, shutdown};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{UnixListener, UnixStream, unix::OwnedReadHalf},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
@@ -33,6 +29,7 @@ use super::{
     methods::Methods,
     select::{SelectMachine, select, selected},
     session::{self, Incoming, Replies, Requests},
+    waiting::read_waiting,
 };
 use crate::{inbox::Inbox, limits};
 
@@ -269,25 +266,6 @@ impl<R: AsyncRead + Unpin + Send> LineReader<R> {
         line.truncate(line.len() - 1);
         Some(String::from_utf8(line.to_vec()).map_err(|error| io::Error::new(ErrorKind::InvalidData, error)))
     }
-}
-
-/// Reads up to `N` bytes into an empty buffer, which gets its memory once there are some: most connections are silent most
-/// of the time, and a process has thousands. Returns how many bytes were read. Cancel safe.
-///
-/// # Errors
-/// Those of the stream.
-pub async fn read_waiting<const N: usize>(
-    mut reader: impl AsyncRead + Unpin,
-    buffer: &mut BytesMut,
-) -> io::Result<usize> {
-    poll_fn(|context| {
-        let mut bytes = [MaybeUninit::uninit(); N];
-        let mut read = ReadBuf::uninit(&mut bytes);
-        ready!(Pin::new(&mut reader).poll_read(context, &mut read))?;
-        buffer.extend_from_slice(read.filled());
-        Poll::Ready(Ok(read.filled().len()))
-    })
-    .await
 }
 
 fn too_long() -> io::Error {

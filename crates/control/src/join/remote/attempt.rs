@@ -1,7 +1,7 @@
 //! One attempt to reach a machine: starts its command, and exchanges greetings with the `askbridge dial` there, or
 //! returns why that failed. Keeping the connection is left to `holder.rs`.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use askbridge_core::desk::MachineName;
 use tokio::time::timeout;
@@ -37,7 +37,7 @@ pub struct Found {
 /// Connects to a machine, and ends the connection. The error says why the machine cannot be reached.
 pub async fn attempt(name: &MachineName, route: &Route, patience: Duration) -> Result<Found, Failure> {
     let Dialed { mut client, version, .. } = dial(name, route, patience).await?;
-    Ok(Found { version, bridges: own(client.take_greeting()) })
+    Ok(Found { version, bridges: own(mem::take(&mut client.greeting)) })
 }
 
 /// Connects to a machine, which may take this long. The error says why it cannot be reached.

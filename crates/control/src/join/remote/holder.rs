@@ -8,6 +8,7 @@ use std::{
     collections::BTreeSet,
     convert::Infallible,
     future::pending,
+    mem,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -181,7 +182,7 @@ impl Holder {
         let dialed = dial(&self.shared.name, route, limit::GREETING).await;
         let Dialed { running, mut client, version } = dialed.map_err(|failure| failure.to_string())?;
         let followed = async {
-            let greeting = client.take_greeting();
+            let greeting = mem::take(&mut client.greeting);
             let client = Arc::new(client);
             let peer = Peer::Connected(Arc::clone(&client));
             let followed = BridgeConnection::follow(&LinkName::Dialed, peer, greeting).await;
