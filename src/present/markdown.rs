@@ -20,7 +20,7 @@ const CODE: &str = "  ";
 /// tells the text from the others of its question.
 pub fn placed(name: &str, text: &str, indent: usize, columns: usize) -> Vec<PlacedLine> {
     let margin = " ".repeat(indent);
-    let mut writer = Writer { name, columns, at: None, out: Vec::new() };
+    let mut writer = Writer { name, columns, heading: None, at: None, out: Vec::new() };
     match read(text) {
         Document::Blocks(blocks) => writer.blocks(&blocks, &margin, &margin, false),
         Document::Source(why) => {
@@ -54,6 +54,8 @@ fn styled(Piece { text, style }: &Piece, colour: bool) -> String {
 struct Writer<'a> {
     name: &'a str,
     columns: usize,
+    /// The heading above what is being written.
+    heading: Option<String>,
     /// The part that is being written.
     at: Option<Arc<Passage>>,
     out: Vec<PlacedLine>,
@@ -67,14 +69,25 @@ impl Writer<'_> {
             if place > 0 && !is_close {
                 self.blank(rest);
             }
-            self.at =
-                own_text(&block.kind).map(|text| Arc::new(Passage::new(self.name, block.lines[0], &text)));
+            let text = own_text(&block.kind);
+            if matches!(block.kind, BlockKind::Heading { .. }) {
+                self.heading = None;
+            }
+            self.at = text.as_deref().map(|text| self.passage(block.lines[0], text));
+            if matches!(block.kind, BlockKind::Heading { .. }) {
+                self.heading = text;
+            }
             self.block(&block.kind, if place == 0 { first } else { rest }, rest);
             self.at = None;
         }
         if blocks.is_empty() && is_item {
             self.blank(first);
         }
+    }
+
+    /// Returns the part that begins on this line.
+    fn passage(&self, line: usize, text: &str) -> Arc<Passage> {
+        Arc::new(Passage::new(self.name, line, text).below(self.heading.as_deref()))
     }
 
     /// Writes a line with nothing but its margin.
@@ -104,7 +117,7 @@ impl Writer<'_> {
                 let mut first = first;
                 for (line, place) in table::lines(alignments, head, rows, columns) {
                     let row = place.and_then(|place| rows.get(place));
-                    self.at = row.map(|row| Arc::new(Passage::new(self.name, row.lines[0], &row_text(row))));
+                    self.at = row.map(|row| self.passage(row.lines[0], &row_text(row)));
                     self.lines(vec![line], first, rest);
                     first = rest;
                 }

@@ -9,13 +9,15 @@ use super::styled::StyledLine;
 
 /// What of a part stands in front of its comment: its first lines, and so many characters. The page shows the same.
 const QUOTED: (usize, usize) = (3, 240);
+/// Characters of the heading above a part.
+const HEADING: usize = 80;
 
 /// A part of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// What tells it from the others of its question: the name of the text, and the line in it.
     pub at: String,
-    /// The file and the line, of a change.
+    /// The file and the line, of a change. The heading above it, of a text: a plan has equal lines below several.
     pub place: Option<String>,
     /// Its beginning.
     pub quote: String,
@@ -25,6 +27,11 @@ impl Passage {
     /// Returns the part that begins on this line of a text.
     pub fn new(name: &str, line: usize, text: &str) -> Self {
         Passage { at: format!("{name}:{line}"), place: None, quote: quote(text) }
+    }
+
+    /// Returns it below this heading, if there is one.
+    pub fn below(self, heading: Option<&str>) -> Self {
+        Passage { place: heading.map(|heading| cut(heading.trim(), HEADING)), ..self }
     }
 
     /// Returns a comment on it.
@@ -38,10 +45,15 @@ impl Passage {
 }
 
 fn quote(text: &str) -> String {
-    let (lines, most) = QUOTED;
-    let text = text.trim().lines().take(lines).collect::<Vec<_>>().join("\n");
+    let (most, characters) = QUOTED;
+    let lines: Vec<_> = text.trim().lines().collect();
+    let more = (lines.len() > most).then_some("…");
+    cut(&lines.into_iter().take(most).chain(more).collect::<Vec<_>>().join("\n"), characters)
+}
+
+fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
-        return text;
+        return text.to_owned();
     }
     text.chars().take(most - 1).chain(['…']).collect()
 }
@@ -70,7 +82,8 @@ mod tests {
         for (text, expected) in [
             ("", String::new()),
             (" a\nb\n", "a\nb".to_owned()),
-            ("a\nb\nc\nd", "a\nb\nc".to_owned()),
+            ("a\nb\nc\n", "a\nb\nc".to_owned()),
+            ("a\nb\nc\nd", "a\nb\nc\n…".to_owned()),
             (&"é".repeat(240), "é".repeat(240)),
             (&"é".repeat(241), "é".repeat(239) + "…"),
         ] {

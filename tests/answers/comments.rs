@@ -78,7 +78,9 @@ fn a_plan_is_commented_part_by_part_and_rejected_with_all_of_it() {
     assert!(text(&scene.drawn()).contains("It goes with your 3 comments."), "{}", text(&scene.drawn()));
     scene.types("Not like this");
     scene.keys(&[Key::Enter, Key::Enter]);
-    let expected = "Not like this\n\n> Take the lock\nWhich one? It has to be said which of the locks this is, and for how long\n\n> copy | 10 min\nToo slow\n\n> Then it is done.\nWhen?";
+    // The heading above a part stands above its quote.
+    let expected = "Not like this\n\n> Move the ledger\n> Take the lock\nWhich one? It has to be said which of the locks this is, and for how long\n\n\
+                    > Move the ledger\n> copy | 10 min\nToo slow\n\n> Move the ledger\n> Then it is done.\nWhen?";
     assert_eq!(*sent(&scene), Submission::Reject(Some(expected.to_owned())));
 }
 
@@ -144,9 +146,12 @@ fn comments_are_a_draft() {
     scene.app.handle(TuiEvent::World(again));
     scene.app.handle(TuiEvent::Read);
     let drawn = text(&scene.drawn());
-    assert!(drawn.contains("> Then it is done.\n   \u{bb} When?\n"), "{drawn}");
+    assert!(drawn.contains("> Move the ledger: Then it is done.\n   \u{bb} When?\n"), "{drawn}");
     scene.keys(&[Key::Char('r'), Key::Enter, Key::Enter]);
-    assert_eq!(*sent(&scene), Submission::Reject(Some("> Then it is done.\nWhen?".to_owned())));
+    assert_eq!(
+        *sent(&scene),
+        Submission::Reject(Some("> Move the ledger\n> Then it is done.\nWhen?".to_owned()))
+    );
 }
 
 #[test]

@@ -84,8 +84,8 @@ async fn comments_on_a_plan_go_with_its_rejection() {
     browser.confirm().await;
     let told = agent.told(1);
     assert_eq!(told["outcome"]["optionId"], "no", "{told}");
-    let remark =
-        "Not like this\n\n> lock\nWhich one?\n\n> copy | 10 min\nToo slow\n\n> Then it is done.\nWhen?";
+    let remark = "Not like this\n\n> Move the ledger\n> lock\nWhich one?\n\n> Move the ledger\n> copy | 10 min\nToo slow\n\n\
+         > Move the ledger\n> Then it is done.\nWhen?";
     assert_eq!(told["_meta"]["askbridge"]["remark"], remark);
     browser.is_clean().await;
     world.stop();
@@ -141,23 +141,57 @@ async fn a_comment_is_made_changed_and_removed_by_keys() {
     browser.run("all('.plan [tabindex=\"0\"]', card())[0].focus();", &[]).await;
     browser.key(Key::Down).await;
     browser.rest().await;
-    browser.keys("c").await;
-    browser.rest().await;
-    browser.keys("Why?").await;
+    // In one go: nothing of a comment is lost, since it decides nothing.
+    browser.keys("cWhy?").await;
     assert_eq!(browser.fields().await, json!([["Comment on “Copy the rows”", "Why?"]]));
     browser.key(Key::Escape).await;
     assert_eq!(browser.run("return focused().textContent;", &[]).await, json!("Copy the rows"));
-    // A text that somebody types for another window is no comment.
-    browser.keys("cargo test").await;
+    // A letter in the midst of a text that somebody types for another window opens none.
+    browser.keys("a cargo test").await;
     assert_eq!(browser.fields().await, json!([["Comment on “Copy the rows”", "Why?"]]));
     browser.press("Remove").await;
     assert_eq!(browser.fields().await, json!([]));
-    browser.hides("comment").await;
+    browser.hides("your comment").await;
     // One without a text is none.
     browser.rest().await;
     browser.keys("c").await;
     browser.key(Key::Escape).await;
     assert_eq!(browser.fields().await, json!([]));
+    browser.is_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn comments_are_on_a_line_of_code_and_on_the_head_of_a_table() {
+    let (world, browser) = (World::start(), Browser::start().await);
+    let plan = PLAN.replace("drop table ledger;", "begin;\ndrop table ledger;\ncommit;\nvacuum;");
+    let mut agent = world.agent(&[plans(1, &plan)]);
+    browser.sign_in(&world).await;
+    browser.select("Ready to code?").await;
+    browser.reads().await;
+    browser.settle_in().await;
+    browser.shows("To comment on a line, point at it or tap it.").await;
+    browser.comments("StepTakes", "In minutes").await;
+    // The second of four lines.
+    let at = "const code = all('.plan pre code', card())[0].getClientRects();
+        const { x, y } = code[0], { bottom } = code[code.length - 1];
+        return [x + 20, y + ((bottom - y) * 3) / 8];";
+    let at = browser.run(at, &[]).await;
+    let mouse = json!({ "type": "mouseMoved", "x": at[0], "y": at[1] });
+    browser.cdp("Input.dispatchMouseEvent", mouse).await;
+    browser.press("Comment on this (c)").await;
+    browser.keys("Why?").await;
+    let expected =
+        json!([["Comment on “Step | Takes”", "In minutes"], ["Comment on “drop table ledger;”", "Why?"]]);
+    assert_eq!(browser.fields().await, expected);
+    // The option that refuses it takes them, and says so; with Ctrl, Enter asks for a reason of the rejection.
+    browser.shows("Refuses it this time, with your 2 comments").await;
+    browser.chord(Key::Control, char::from(Key::Enter)).await;
+    browser.shows("Reject this, with your 2 comments").await;
+    browser.confirm().await;
+    let told = agent.told(1);
+    let remark =
+        "> Move the ledger\n> Step | Takes\nIn minutes\n\n> Move the ledger\n> drop table ledger;\nWhy?";
+    assert_eq!(told["_meta"]["askbridge"]["remark"], remark, "{told}");
     browser.is_clean().await;
 }
 

@@ -286,7 +286,7 @@ export interface Answer {
 
 /** A comment on lines of a question. */
 export interface Comment {
-  /** The file and the line that it is about, of a change: `src/main.rs:7`. */
+  /** The file and the line that it is about, of a change: `src/main.rs:7`. The heading above it, of a longer text. */
   where?: string;
   /** What stands there: the beginning of the text that it is about. */
   quote: string;

@@ -11,7 +11,7 @@ use super::{Answer, Field, FieldError, Kind, Purpose, Question};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "QuestionComment"))]
 pub struct Comment {
-    /// The file and the line that it is about, of a change: `src/main.rs:7`.
+    /// The file and the line that it is about, of a change: `src/main.rs:7`. The heading above it, of a longer text.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// What stands there: the beginning of the text that it is about.

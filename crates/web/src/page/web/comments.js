@@ -18,6 +18,8 @@ export class Comments {
   #all = [];
   /** The block that the button stands beside. */
   #at = null;
+  /** The line of it that is pointed at, in code. */
+  #line = "";
   #button = button("add", () => this.add(this.#at), "+");
   /** Those whose lines are not there: not yet, or not any more. */
   #loose = el("div.loose");
@@ -30,9 +32,14 @@ export class Comments {
     card.append(this.#button);
     foot.before(this.#loose);
     on(card, "pointerover", ({ target }) => this.#point(target.closest(BLOCKS)));
+    on(card, "pointermove", event => this.#pointLine(event));
     // A finger that was lifted has left.
     on(card, "pointerleave", ({ pointerType }) => pointerType == "touch" || (this.#button.hidden = true));
-    on(card, "focusin", ({ target }) => target.matches(BLOCKS) && this.#point(target));
+    on(card, "focusin", ({ target }) => {
+      if (!target.matches(BLOCKS)) return;
+      this.#line = "";
+      this.#point(target);
+    });
     on(card, "keydown", event => this.#walk(event));
     this.place();
   }
@@ -63,7 +70,8 @@ export class Comments {
   add(block = this.#chosen()) {
     if (!block) return false;
     const selected = this.#selected();
-    const quote = selected && block.contains(selected.anchorNode) ? short(`${selected}`) : quoteOf(block);
+    const own = selected && block.contains(selected.anchorNode) ? `${selected}` : block == this.#at && this.#line;
+    const quote = short(own || textOf(block));
     const at = placeOf(block, this.#card);
     const it = this.#all.find(it => it.at == at && it.quote == quote) ?? this.#put({ at, where: whereOf(block), quote, text: "" });
     this.place();
@@ -87,14 +95,16 @@ export class Comments {
 
   #put(it) {
     it.box = el("div.comment");
-    const field = el("textarea", { ariaLabel: `Comment on “${cut(line(it.quote), 80)}”`, placeholder: "Your comment", rows: 1, dir: "auto", value: it.text });
+    const label = `Comment on “${cut(line(it.quote), 80)}”`;
+    const field = el("textarea", { ariaLabel: label, placeholder: label, rows: 1, dir: "auto", value: it.text });
     field.oninput = () => (it.text = field.value);
     const remove = () => {
       this.#all = this.#all.filter(other => other != it);
       const { beside } = it;
       shell(it).remove();
       if (beside) focus(beside);
-      this.#change();
+      // One that nobody wrote in was no part of the draft.
+      if (it.text) this.#change();
     };
     field.onkeydown = event => {
       if (event.key != "Escape") return;
@@ -137,9 +147,27 @@ export class Comments {
   /** Shows the button beside a block. */
   #point(block) {
     if (!block || !isInnermost(block) || this.#card.matches(".over")) return;
+    if (block != this.#at) this.#line = "";
     this.#at = block;
     this.#button.hidden = false;
-    this.#button.style.top = `${block.getBoundingClientRect().top - this.#card.getBoundingClientRect().top}px`;
+    if (!this.#line) this.#beside(block.getBoundingClientRect());
+  }
+
+  /** In a block of code, the button stands beside the line that is pointed at, where the browser tells which that is. */
+  #pointLine({ target, clientX, clientY }) {
+    const code = target.closest("pre code");
+    if (!code || target.closest(BLOCKS) != this.#at || this.#button.hidden) return;
+    const at = document.caretPositionFromPoint?.(clientX, clientY, { shadowRoots: [this.#card.getRootNode()] });
+    if (!at || !code.contains(at.offsetNode)) return;
+    const before = new Range();
+    before.setStart(code, 0);
+    before.setEnd(at.offsetNode, at.offset);
+    this.#line = code.textContent.split("\n")[`${before}`.split("\n").length - 1].trim();
+    this.#beside((this.#line && at.getClientRect()) || this.#at.getBoundingClientRect());
+  }
+
+  #beside({ top }) {
+    this.#button.style.top = `${top - this.#card.getBoundingClientRect().top}px`;
   }
 
   /** The arrows lead from block to block. */
@@ -188,10 +216,15 @@ function placeOf(block, card) {
   return `${whereOf(block) || `Patch:${rows.indexOf(block)}`} ${block.querySelector("b").textContent}`;
 }
 
-/** Returns the file and the line of a row; "" of others. */
+/** Returns the file and the line of a row, or the heading above a part of a text: a plan has equal lines below several. */
 function whereOf(block) {
-  const [path, number] = [block.closest(".diff")?.querySelector(".path"), block.querySelector("i")];
-  return path && number && block.matches(".row") ? `${path.textContent}:${number.textContent}` : "";
+  if (block.matches(".row")) {
+    const [path, number] = [block.closest(".diff").querySelector(".path"), block.querySelector("i")];
+    return path && number ? `${path.textContent}:${number.textContent}` : "";
+  }
+  const headings = [...block.closest(".prose").querySelectorAll("h3, h4, h5, h6")];
+  const above = headings.findLast(it => it.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return above && !block.matches("h3, h4, h5, h6") ? cut(line(above.textContent), 80) : "";
 }
 
 function textOf(block) {
@@ -200,6 +233,9 @@ function textOf(block) {
   return (block.querySelector("pre code") ?? block).textContent;
 }
 
-const quoteOf = block => short(textOf(block));
-
-const short = text => cut(text.trim().split("\n").slice(0, QUOTED.lines).join("\n"), QUOTED.characters);
+/** Returns the beginning of a text, and a sign that there is more. */
+function short(text) {
+  const lines = text.trim().split("\n");
+  const more = lines.length > QUOTED.lines ? ["…"] : [];
+  return cut([...lines.slice(0, QUOTED.lines), ...more].join("\n"), QUOTED.characters);
+}

@@ -141,7 +141,7 @@ function table({ alignments, head, rows }) {
   const cell = (it, place) => el(`td.${alignments[place] ?? ""}`, { dir: "auto", "data-head": named[place] || null }, inlines(it));
   const row = ({ lines, cells }) => el("tr", { "data-lines": lines.join("-") }, cells.map(cell));
   const { length } = head.cells;
-  return el(`table.${length > 6 ? "tall" : length > 3 ? "broad" : ""}`, el("thead", el("tr", heads)), el("tbody", rows.map(row)));
+  return el(`table.${length > 6 ? "tall" : length > 3 ? "broad" : ""}`, el("thead", el("tr", { "data-lines": head.lines.join("-") }, heads)), el("tbody", rows.map(row)));
 }
 
 const inlines = parts => parts.map(part => (typeof part == "string" ? visible(part) : own(INLINES, part.kind)(part)));

@@ -234,8 +234,10 @@ export class AskbridgeQuestion extends HTMLElement {
     if (!this.#canAct || this.#isTooEarly()) return;
     this.#hint = "";
     if (this.#step) this.#step.take();
-    else if (this.#isPermission) this.#root.querySelector(".option:focus")?.onclick();
-    else this.#check();
+    else if (!this.#isPermission) this.#check();
+    // What is in focus is taken, and of comments nothing but a rejection.
+    else if (this.#root.activeElement?.matches(".comment textarea")) this.reject();
+    else this.#root.querySelector(".option:focus")?.onclick();
   }
 
   /** Asks for a reason, and then rejects the question or the permission. */
@@ -438,7 +440,8 @@ export class AskbridgeQuestion extends HTMLElement {
     };
     this.#images = new Images(question.images ?? [], image => tell(this, "askbridge-image", { id: this.#record.id, image }));
     if (question.takesImages) this.#attached ??= new Attachments(() => this.#entered(this));
-    const body = [isPermission && subject(question), this.#images.node, pages(question), this.#fields.map(({ node }) => node), this.#attached?.node, unshown(question)];
+    const hint = isOpen(this.#record) && question.subject?.plan && el("p.hint", "To comment on a line, point at it or tap it.");
+    const body = [hint, isPermission && subject(question), this.#images.node, pages(question), this.#fields.map(({ node }) => node), this.#attached?.node, unshown(question)];
     const form = el("form", { noValidate: true, onsubmit }, body, parts.actions);
     // What only shows more may be clicked at once. The second click of a double click was meant for the first, and a key
     // of a text for no button.
@@ -483,7 +486,7 @@ export class AskbridgeQuestion extends HTMLElement {
     fill(
       this.#parts.actions,
       count > 0 && el("p.hint.counted", `Your ${commentsOf(count)} ${takes}.`),
-      options.map((it, place) => optionButton(it, place, options, risk, () => this.#press(it))),
+      options.map((it, place) => optionButton(it, place, options, risk, () => this.#press(it), count > 0 && this.#isRejection(it) && `, with your ${commentsOf(count)}`)),
       this.#asked.some(it => it.inputs.length) && el("button.primary", line(submit || "Send answer")),
       button("link", () => this.reject(), count ? `Reject with your ${commentsOf(count)}` : this.#isPermission ? "Reject with a reason" : "Reject this question"),
       this.#parts.more,
@@ -515,6 +518,12 @@ export class AskbridgeQuestion extends HTMLElement {
     fill(this.#parts.actions, options.map(it => it.button), button("back", back, "Back"));
   }
 
+  /** Whether an option is the only one that refuses once: it is the same as a rejection, which takes comments. */
+  #isRejection(option) {
+    const { options } = this.#record.question.fields[0];
+    return option.role == "reject_once" && !options.some(it => it != option && it.role == "reject_once");
+  }
+
   #decideAll(allows) {
     const { list, sight } = this.#together;
     const all = `${allows ? "Allow" : "Reject"} all ${list.count}`;
@@ -531,9 +540,7 @@ export class AskbridgeQuestion extends HTMLElement {
     if (!isRefused && !this.#areRight()) return;
     const changed = isRefused ? {} : entries(this.#fields).values;
     const { count } = this.#comments;
-    // A rejection takes the comments: it is the same as the only option that refuses once, with a reason.
-    const isRejection = option.role == "reject_once" && !question.fields[0].options.some(it => it != option && it.role == "reject_once");
-    if (count && isRejection) return this.#send("reject", { comments: this.#comments.sent });
+    if (count && this.#isRejection(option)) return this.#send("reject", { comments: this.#comments.sent });
     const take = () => this.#send("answer", { values: { ...changed, [question.fields[0].name]: option.value }, notes: {}, seen: this.#seen });
     const step = decision(option, risk, act(question)) ?? (count ? { title: ["Choose “", inline(nameOf(option)), "”?"], confirm: "Choose it" } : null);
     if (!step) return take();
@@ -636,10 +643,10 @@ export class AskbridgeQuestion extends HTMLElement {
       event.stopPropagation();
       this.#step.back();
     } else if (key == "Enter") this.#enter(event);
-    else if (isText(event) && target.matches("#step, .comment textarea") && !isMeantFor(target)) {
-      // The rest of a text whose first letter opened the step, or the comment.
+    else if (isText(event) && target.id == "step" && !isMeantFor(target)) {
+      // The rest of a text whose first letter opened the step. A comment takes it: it decides nothing, and stays in sight.
       event.preventDefault();
-      if (target.id == "step") this.#step.error.textContent = "Type it after a moment: what came in one go with the key before is no part of it.";
+      this.#step.error.textContent = "Type it after a moment: what came in one go with the key before is no part of it.";
     } else if (isText(event) && key != " " && !this.#parts.problem.hidden && !target.matches("input, textarea, button")) {
       // After a mistake, a letter belongs to the first field that is wrong.
       const field = this.#fields.find(it => it.node.matches(".wrong"))?.typed ?? (this.#fields.length == 1 && this.#fields[0].typed);

@@ -57,10 +57,10 @@ const DOES = {
 };
 
 /** Returns the button of an option. The label is the agent's, and may lie; what it does is said below. */
-export function optionButton(option, place, options, risk, onclick) {
+export function optionButton(option, place, options, risk, onclick, more) {
   const { role = "", dangerous } = option;
   const look = dangerous ? "harm" : !role.startsWith("allow_") ? "" : isHarmful(risk) ? "harm" : role == "allow_once" ? "primary" : "";
-  const does = el("small", own(DOES, role) ?? spoken(role));
+  const does = el("small", own(DOES, role) ?? spoken(role), more);
   const text = el("span.what", el("bdi", inline(nameOf(option)), twin(option, options)), does, optionGrants(option));
   return button(`option.${look}`, onclick, text, digit(place));
 }
