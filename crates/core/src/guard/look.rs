@@ -250,7 +250,7 @@ mod tests {
             (json!({ "kind": "execute", "command": "rm x" }), false),
             (json!({ "kind": "execute" }), false),
             (json!({ "kind": "think", "command": "make" }), false),
-            (json!({ "kind": "edit", "diffs": [{ "path": "/etc/old", "new": "n" }] }), false),
+            (json!({ "kind": "edit", "diffs": [{ "path": "/etc/old", "line": 1, "new": "n" }] }), false),
         ] {
             let question = looked(&subject);
             assert_eq!(question.risk_of_kind, of_kind, "{subject}: {:?}", question.risk_reason);
