@@ -6,7 +6,10 @@ use std::{
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::Command,
-    sync::mpsc::{Receiver, sync_channel},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, sync_channel},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -224,6 +227,9 @@ impl Followed {
     }
 }
 
+/// Number of agents that were started.
+static AGENTS: AtomicUsize = AtomicUsize::new(0);
+
 /// An agent behind a bridge: it asks once, and keeps what it hears.
 pub(crate) struct Agent {
     pub(crate) bridge: Process,
@@ -249,7 +255,7 @@ pub(crate) fn ask(machine: &TestMachine, prompt: &str) -> (Agent, String) {
     let says =
         json!({ "method": "session/update", "params": { "sessionId": "s", "update": update } }).to_string();
     let before = machine.names();
-    let path = machine.path().join(format!("heard{}", before.len()));
+    let path = machine.path().join(format!("heard{}", AGENTS.fetch_add(1, Ordering::Relaxed)));
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     let heard = heard(path.clone());
     let script = r#"printf '%s\n' "$1" "$2" '{"jsonrpc":"2.0","method":"asked"}'; cat >"$3""#;
