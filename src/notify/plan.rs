@@ -244,7 +244,7 @@ enum Stage {
     Waits(Duration),
     /// A notifier of the question runs.
     Runs,
-    /// The notifier runs on although its question is over or set aside: it withdraws what it has told.
+    /// The question is over or set aside, and its notifier still withdraws its notifications.
     Ends,
     /// The question needs no notifier, or its notifier has ended.
     Done,

@@ -101,7 +101,7 @@ fn program(name: &str, variable: &impl Fn(&str) -> Option<String>) -> String {
     known.map(|it| it.replace("iTerm.app", "iTerm2")).find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// What a terminal replied to [`QUERY`].
+/// The replies of a terminal to [`QUERY`].
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Replies {
     /// The name that it gives itself, with its version.
@@ -120,7 +120,7 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// Reads what a terminal sent so far. What is not understood is passed over.
+    /// Parses the bytes that a terminal sent so far, and ignores unknown sequences.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let (mut replies, mut rest) = (Replies::default(), bytes);
         while let Some((first, behind)) = rest.split_first() {
@@ -149,7 +149,7 @@ impl Replies {
         self.typed.push(Input::Key(KeyEvent::new(code, modifiers)));
     }
 
-    /// Takes a control sequence, behind its introducer, and returns what comes behind it.
+    /// Parses a control sequence after its introducer, and returns the remaining bytes.
     fn control<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some(end) = bytes.iter().position(|byte| (0x40..=0x7e).contains(byte)) else { return &[] };
         let text = String::from_utf8_lossy(&bytes[..end]);
@@ -171,7 +171,7 @@ impl Replies {
         &bytes[end + 1..]
     }
 
-    /// Takes a string of a device or an application, behind its introducer, and returns what comes behind it.
+    /// Parses a device or application string after its introducer, and returns the remaining bytes.
     fn string<'a>(&mut self, kind: u8, bytes: &'a [u8]) -> &'a [u8] {
         let Some(end) = bytes.iter().position(|byte| matches!(byte, 0x07 | 0x1b)) else { return &[] };
         let text = String::from_utf8_lossy(&bytes[..end]);

@@ -112,7 +112,7 @@ thread_local! {
 }
 
 /// Does work that may panic without an end of the program: the terminal stays as it is, and no report is written into it.
-/// The panic goes on to the end of the thread's task.
+/// The panic unwinds to the end of the thread's task.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> T {
     struct Unguard;
     impl Drop for Unguard {

@@ -16,7 +16,7 @@ pub(super) fn is_seen(pixel: &Rgba<u8>) -> bool {
     pixel.0[3] >= 128
 }
 
-/// Returns the sequence that draws an image. What is transparent is left as it is.
+/// Returns the sequence that draws an image. Transparent pixels stay unchanged.
 pub(super) fn sixels(image: &RgbaImage) -> String {
     let (width, height) = image.dimensions();
     let palette = Palette::of(image);

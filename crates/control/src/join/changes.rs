@@ -115,7 +115,7 @@ impl Connections {
         while let Some(mut feed) = next {
             let since = Instant::now();
             while let Some(delta) = feed.next().await {
-                // A link mostly waits, and a process has thousands: what is done at once takes no room meanwhile.
+                // A process has thousands of links, most of which are idle: a boxed future is freed before the next wait.
                 if !Box::pin(self.apply(name, end, peer, &mut feed, delta)).await {
                     return;
                 }

@@ -69,7 +69,7 @@ impl From<CallError> for Refusal {
 #[derive(Debug)]
 pub struct Client {
     client: RpcClient,
-    /// Taken by who follows a machine for long, and keeps what it says of its bridges later.
+    /// A holder of a long connection takes it: each heartbeat replaces the list of bridges.
     pub(crate) greeting: Vec<BridgeStatus>,
     /// The name of the other machine, which is put before the IDs that it sends, and removed from those sent to it.
     machine: Option<MachineName>,

@@ -113,7 +113,7 @@ impl Holder {
         let mut known_until = Instant::now() + limit::KEPT;
         loop {
             self.change(|report| report.retry_at = None);
-            // What is done now and then takes no room while the machine is connected.
+            // The boxed futures of the handshake and of the pause take no memory while the machine is connected.
             let begun = Box::pin(self.begin_or_say(route)).await;
             self.shared.is_tried.cancel();
             let why = match begun {

@@ -235,7 +235,7 @@ export class AskbridgeQuestion extends HTMLElement {
     this.#hint = "";
     if (this.#step) this.#step.take();
     else if (!this.#isPermission) this.#check();
-    // What is in focus is taken, and of comments nothing but a rejection.
+    // Ctrl+Enter takes the option in focus; in a comment it asks for the rejection, which alone takes comments.
     else if (this.#root.activeElement?.matches(".comment textarea")) this.reject();
     else this.#root.querySelector(".option:focus")?.onclick();
   }
